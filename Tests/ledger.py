@@ -68,7 +68,7 @@ class Soak:
 
     def __init__(self, first, cores, faults):
         self.first, self.cores, self.faults = first, cores, faults
-        # A build that is made meanwhile changes nothing.
+        # A copy, so that a build during the run changes nothing.
         self.folder = tempfile.TemporaryDirectory()
         self.program = shutil.copy2(root + "/.build/release/notes-soak", self.folder.name)
         self.counts, self.failures = collections.Counter(), []
@@ -184,7 +184,7 @@ def unmended_faults():
         return re.findall(r"\w+", re.search(r"unmended: Set<Fault> = \[(.*)\]", file.read())[1])
 
 
-# What others have printed
+# Reading what other programs have printed
 
 def fuzz(command, *logs):
     rows = []

@@ -30,6 +30,12 @@ while read -r name; do
   git grep -qE "(struct|class) ${name##*.}\b" -- Tests || fail "BadInput.md names $name, which is no suite"
 done < <(grep -ohE '`[A-Za-z.]*Tests`' Sources/Documentation/BadInput.md | tr -d '`' | sort -u)
 
+# The tests that Conditions.md names for what was once lost or unsaid.
+# shellcheck disable=SC2016
+while read -r name; do
+  git grep -qE "(func|def|ert-deftest) $name\b" -- Tests editor-plugins || fail "Conditions.md names $name, which is no test"
+done < <(sed -n '/^## Nothing lost/,$ s/^| [0-9a-z]* |.*| \(.*\) |$/\1/p' Sources/Documentation/Conditions.md | grep -oE '`[A-Za-z-]+`' | tr -d '`' | sort -u)
+
 # Each target's imports of our own modules, as Architecture.md has them. The build checks that they are declared; this, that
 # Package.swift declares no more.
 allow() {

@@ -19,7 +19,7 @@ larger = {
     "Automerge.DocumentCore": 1500,
     "Automerge.TextTree": 1550,
     # A facade: delegations to the core, each with its documentation.
-    "Automerge.Document": 1700,
+    "Automerge.Document": 1750,
 }
 
 token = re.compile(
@@ -31,7 +31,7 @@ observer = re.compile(r"\s*(didSet|willSet)\b")
 
 
 def end_of_string(code, start):
-    """Behind the string literal that begins at `start`, in whose interpolations others may stand."""
+    """The index after the string literal that begins at `start`; its interpolations may contain other literals."""
     hashes, quote = re.compile(r'(#*)("""|")').match(code, start).groups()
     index = start + len(hashes + quote)
     while not code.startswith(quote + hashes, index):

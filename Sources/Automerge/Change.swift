@@ -4,11 +4,11 @@ import Foundation
 public struct Change: Hashable, Sendable {
   public let actorId: ActorId
   public let message: String?
-  /// The changes that it was made on top of, in its own order.
+  /// The changes that this change was made on top of, in its own order.
   public let deps: [ChangeHash]
-  /// When it was made, to the second.
+  /// When the change was made, to the second.
   public let timestamp: Date
-  /// The change as a chunk of its own, not compressed.
+  /// The change as a chunk, uncompressed.
   public let bytes: Data
   public let hash: ChangeHash
 }

@@ -1,16 +1,16 @@
 import Foundation
 
-/// A place in a text or list that moves with what stands there.
+/// A place in a text or list that moves with the element it is attached to.
 public struct Cursor: Hashable, Sendable {
-  /// As it travels. Format: automerge-format, section 6.4.
+  /// The form in which it is sent and stored. Format: automerge-format, section 6.4.
   public let bytes: Data
 
-  /// Takes bytes as they are; what uses the cursor throws `DocError.invalidCursor` if they are none.
+  /// Takes bytes unchecked. Methods that use the cursor throw `DocError.invalidCursor` if they are not a cursor.
   public init(bytes: Data) { self.bytes = bytes }
 
   /// Stays before everything.
   public static let start = Cursor(code: .start)
-  /// Stays behind everything.
+  /// Stays after everything.
   public static let end = Cursor(code: .end)
 
   init(code: CursorCode) { bytes = code.bytes }
@@ -22,25 +22,25 @@ extension Cursor: CustomStringConvertible {
 }
 
 extension Cursor {
-  /// The form for people: `s`, `e`, or an operation as `counter@actor` with `-` before it if the cursor moves back.
-  /// Throws `DocError.invalidCursor` for anything else.
+  /// Reads the form for people: `s`, `e`, or an operation as `counter@actor`, with `-` before it if the cursor moves
+  /// back. Throws `DocError.invalidCursor` for anything else.
   public init(string: String) throws { self.init(code: try CursorCode(string: string)) }
 
-  /// The form for people. Throws `DocError.invalidCursor` if the bytes are no cursor.
+  /// The form for people. Throws `DocError.invalidCursor` if the bytes are not a cursor.
   public func string() throws -> String { try CursorCode(bytes).string }
 }
 
-/// Where a cursor goes when what it stood at is deleted: to what stood before that, or to what stood behind it.
+/// Where a cursor moves when its element is deleted: to the element before it, or to the one after it.
 public enum MoveCursor: Hashable, Sendable { case before, after }
 
 /// A place in a text or list.
 public enum Position: Hashable, Sendable {
   case cursor(Cursor)
-  /// In a text, in the units of the document's text encoding.
+  /// In a text, counted in the document's text encoding.
   case index(UInt64)
 }
 
-/// What a cursor's bytes say.
+/// The meaning of a cursor's bytes.
 enum CursorCode: Equatable {
   case start
   case end

@@ -19,7 +19,8 @@ extension Document {
     }
   }
 
-  /// A change's author, and its number among the author's changes, from 1; nil if this document does not have it.
+  /// The author of a change, and its number among the author's changes, from 1; nil if this document does not have the
+  /// change.
   public func authorship(of change: ChangeHash) -> (actor: ActorId, number: Int)? {
     withCore { core in
       core.commitPending()

@@ -3,27 +3,27 @@ import Foundation
 /// What one author did to a text without a long pause.
 public struct Burst: Hashable, Sendable {
   public let actor: ActorId
-  /// Of its first and of its last change, as the author's clock had it; whole seconds.
+  /// The times of its first and last change, by the author's clock, in whole seconds.
   public let start: Date
   public let end: Date
-  /// In Unicode scalars, also of what is gone again.
+  /// Counted in Unicode scalars, including those that are deleted again.
   public let inserted: Int
   public let deleted: Int
-  /// Among the actor's changes, which are numbered from 1, its first and its last.
+  /// The numbers of the first and last change among the actor's changes, which are numbered from 1.
   public let numbers: ClosedRange<Int>
   /// The message of its changes, if they have one.
   public let message: String?
-  /// How what it inserted begins.
+  /// The beginning of the inserted text.
   public let excerpt: String
-  /// The state after it, with what others had done by then.
+  /// The state after the burst, with what others had done by then.
   public let heads: Set<ChangeHash>
 }
 
 extension Document {
-  /// The history of a text as a person would tell it: the authors, how much each wrote, and when, the oldest first.
+  /// The history of a text as a person would tell it: which author wrote how much, and when, oldest first.
   ///
-  /// Changes with one message are one burst. Others belong together if they are one author's and not more than `pause`
-  /// seconds apart.
+  /// Consecutive changes of an author with the same message are one burst, and so are those without a message that are
+  /// at most `pause` seconds apart.
   /// - Parameter excerptLength: the most scalars of an excerpt.
   /// - Complexity: O(n) in the changes of the document.
   public func bursts(obj: ObjId, pause: TimeInterval = 120, excerptLength: Int = 60) throws -> [Burst] {
@@ -32,12 +32,48 @@ extension Document {
       let text = try core.text(obj).id
       core.computeHashes()
       var history = BurstHistory(core: core, text: text, pause: pause, excerptLength: excerptLength)
-      return history.bursts()
+      return history.bursts(before: nil, limit: .max, maximumHeads: .max) ?? []
+    }
+  }
+
+  /// A page of the history of a text: its last bursts, the oldest first.
+  ///
+  /// - Parameters:
+  ///   - before: the state after a burst; the page ends before that burst. Nil for the whole history.
+  ///   - limit: the most bursts.
+  ///   - maximumHeads: the most heads that the states of the page have together. A page that ends with a state of more is that
+  ///     burst alone.
+  /// - Returns: nil if no burst has the state `before`.
+  /// - Complexity: O(n) in the changes of the document, without what naming the states before the page would cost.
+  public func bursts(
+    obj: ObjId, before: Set<ChangeHash>?, limit: Int, maximumHeads: Int = 4096, pause: TimeInterval = 120,
+    excerptLength: Int = 60
+  ) throws -> [Burst]? {
+    try withCore { core in
+      core.commitPending()
+      let text = try core.text(obj).id
+      core.computeHashes()
+      var history = BurstHistory(core: core, text: text, pause: pause, excerptLength: excerptLength)
+      return history.bursts(before: before, limit: limit, maximumHeads: maximumHeads)
     }
   }
 }
 
-/// Walks a document's changes once, and gathers those of one text.
+extension Document {
+  /// The burst after which a document had a state; nil if there is none.
+  /// - Complexity: O(n) in the changes of the document.
+  public func burst(obj: ObjId, with heads: Set<ChangeHash>, pause: TimeInterval = 120) throws -> Burst? {
+    try withCore { core in
+      core.commitPending()
+      let text = try core.text(obj).id
+      core.computeHashes()
+      var history = BurstHistory(core: core, text: text, pause: pause, excerptLength: 0)
+      return history.burst(with: heads)
+    }
+  }
+}
+
+/// Walks through a document's changes once, and collects those of one text.
 private struct BurstHistory {
   private struct Open {
     let actor: UInt32
@@ -58,24 +94,56 @@ private struct BurstHistory {
   let pause: TimeInterval
   let excerptLength: Int
   private var found: [Open] = []
-  /// For each actor its last burst.
+  /// Each actor's last burst.
   private var last: [UInt32: Int] = [:]
 
   init(core: DocumentCore, text: OpId, pause: TimeInterval, excerptLength: Int) {
     (self.core, self.text, self.pause, self.excerptLength) = (core, text, pause, excerptLength)
   }
 
-  mutating func bursts() -> [Burst] {
+  mutating func bursts(before: Set<ChangeHash>?, limit: Int, maximumHeads: Int) -> [Burst]? {
+    find()
+    var page = found[...]
+    if let before {
+      guard let place = place(of: before) else { return nil }
+      page = page[..<place]
+    }
+    page = page.suffix(max(0, limit))
+    if maximumHeads < .max {
+      var count = 0
+      let fitting = headCounts(after: page.map(\.lastRow)).reversed().prefix { heads in
+        count += heads
+        return count <= maximumHeads
+      }
+      page = page.suffix(max(1, fitting.count))
+    }
+    return zip(page, heads(after: page.map(\.lastRow))).map { burst($0, $1) }
+  }
+
+  mutating func burst(with heads: Set<ChangeHash>) -> Burst? {
+    find()
+    return place(of: heads).map { burst(found[$0], heads) }
+  }
+
+  private mutating func find() {
     for row in 0..<core.graph.count { add(row) }
     found.sort { $0.lastRow < $1.lastRow }
-    let states = heads(after: found.map(\.lastRow))
-    return zip(found, states).map { burst, heads in
-      Burst(
-        actor: core.actors[burst.actor], start: Date(timeIntervalSince1970: Double(burst.start)),
-        end: Date(timeIntervalSince1970: Double(burst.end)), inserted: burst.inserted, deleted: burst.deleted,
-        numbers: burst.firstNumber...max(burst.firstNumber, burst.lastNumber), message: burst.message,
-        excerpt: String(decoding: burst.excerpt, as: UTF8.self), heads: heads)
+  }
+
+  /// The burst after which the document had these heads. Its last change is one of them, and none is newer.
+  private func place(of heads: Set<ChangeHash>) -> Int? {
+    guard let last = heads.compactMap({ core.graph.row(of: $0) }).max(), self.heads(after: [last]) == [heads] else {
+      return nil
     }
+    return found.firstIndex { $0.lastRow == last }
+  }
+
+  private func burst(_ burst: Open, _ heads: Set<ChangeHash>) -> Burst {
+    Burst(
+      actor: core.actors[burst.actor], start: Date(timeIntervalSince1970: Double(burst.start)),
+      end: Date(timeIntervalSince1970: Double(burst.end)), inserted: burst.inserted, deleted: burst.deleted,
+      numbers: burst.firstNumber...max(burst.firstNumber, burst.lastNumber), message: burst.message,
+      excerpt: String(decoding: burst.excerpt, as: UTF8.self), heads: heads)
   }
 
   private mutating func add(_ row: Int) {
@@ -122,14 +190,21 @@ private struct BurstHistory {
     }
   }
 
-  /// The heads of the states that end with some rows, which ascend.
+  /// The heads of the states that end with these rows. The rows ascend.
   private func heads(after rows: [Int]) -> [Set<ChangeHash>] {
-    var states: [Set<ChangeHash>] = [], present: Set<UInt32> = [], next = 0
+    states(after: rows) { present in Set(present.map { core.graph.hashes[Int($0)] }) }
+  }
+
+  private func headCounts(after rows: [Int]) -> [Int] { states(after: rows) { $0.count } }
+
+  /// What `body` says of the heads of these states.
+  private func states<Value>(after rows: [Int], _ body: (Set<UInt32>) -> Value) -> [Value] {
+    var states: [Value] = [], present: Set<UInt32> = [], next = 0
     for row in 0..<core.graph.count where next < rows.count {
       for dependency in core.graph.deps(of: row) { present.remove(dependency) }
       present.insert(UInt32(row))
       while next < rows.count, rows[next] == row {
-        states.append(Set(present.map { core.graph.hashes[Int($0)] }))
+        states.append(body(present))
         next += 1
       }
     }

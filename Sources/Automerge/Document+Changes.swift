@@ -1,8 +1,8 @@
 import Foundation
 
-/// Changes: making, naming, saving, exchanging them.
+/// Making, naming, saving and exchanging changes.
 extension Document {
-  /// Ends the pending transaction; its operations become one change. Nothing pending makes nothing.
+  /// Ends the pending transaction, whose operations become one change. Does nothing if nothing is pending.
   public func commitWith(message: String? = nil, timestamp: Date = Date()) {
     let time = seconds(of: timestamp)
     withKeystrokes { state in
@@ -13,14 +13,14 @@ extension Document {
     }
   }
 
-  /// Makes a change without operations, after what is open: so a document without content has heads, which peers and stores can
-  /// speak of.
+  /// Makes a change without operations, after committing what is pending. It gives a document without content heads,
+  /// which peers and stores can refer to.
   package func commitEmpty(message: String? = nil, timestamp: Date = Date()) {
     let time = seconds(of: timestamp)
     withCore { $0.commitEmpty(message: message, time: time) }
   }
 
-  /// The changes that no other change comes after: the name of the document's present state.
+  /// The changes that no other change depends on: the name of the document's present state.
   public func heads() -> Set<ChangeHash> {
     withCore { core in
       core.commitPending()
@@ -30,7 +30,7 @@ extension Document {
     }
   }
 
-  /// All changes, in the order in which they came to be in this replica.
+  /// All changes, in the order in which this replica received them.
   public func getHistory() -> [ChangeHash] {
     withCore { core in
       core.commitPending()
@@ -39,21 +39,21 @@ extension Document {
     }
   }
 
-  /// Of `hashes`, those that are not changes of this document.
+  /// The hashes that are not changes of this document.
   public func unknown(_ hashes: Set<ChangeHash>) -> Set<ChangeHash> {
     withCore { core in hashes.filter { core.row(of: $0) == nil } }
   }
 
-  /// The whole document with its history as a file.
+  /// The whole document with its history, in the form of a file.
   public func save() -> Data { withCore { Data($0.save()) } }
 
-  /// As `save`; without deflating all columns stand as they are, to be compressed with something else or not at all.
+  /// Like `save`. Without deflating, all columns stay uncompressed, for callers that compress the whole or nothing.
   public func save(deflating: Bool) -> Data { withCore { Data($0.save(deflating: deflating)) } }
 
   /// The changes since the last `save` or `encodeNewChanges`, as chunks.
   public func encodeNewChanges() -> Data { withCore { Data($0.saveNew()) } }
 
-  /// The changes that are not among `heads` nor come before them, as chunks. Unknown heads count for nothing.
+  /// The changes that are neither among `heads` nor their ancestors, as chunks. Unknown heads are ignored.
   public func encodeChangesSince(heads: Set<ChangeHash>) throws -> Data {
     withCore { core in
       core.commitPending()
@@ -62,7 +62,8 @@ extension Document {
     }
   }
 
-  /// The changes that have come to this replica since it had `count`, as chunks; and how many it has now. Nil if none has.
+  /// The changes that this replica has received since it had `count`, as chunks, and how many it has now. Nil if there
+  /// are none.
   ///
   /// - Complexity: O(n) in these changes
   package func chunks(after count: Int) -> (bytes: [UInt8], count: Int)? {
@@ -74,7 +75,7 @@ extension Document {
     }
   }
 
-  /// The changes that are not among `heads` nor come before them, as chunks; and how many the document has.
+  /// The changes that are neither among `heads` nor their ancestors, as chunks, and how many changes the document has.
   package func chunks(since heads: Set<ChangeHash>) -> (bytes: [UInt8], count: Int) {
     withCore { core in
       core.commitPending()
@@ -83,8 +84,9 @@ extension Document {
     }
   }
 
-  /// Some changes as bundles, which take less room than the changes one by one. The changes before them are not in it. Automerge's
-  /// core 0.11 reads bundles, 0.5 does not. Throws `DocError.unknownChange` if the document does not have one of them.
+  /// Some changes as bundles, which take less space than the changes one by one. Their ancestors are not included.
+  /// Automerge's core reads bundles from 0.11 on, but not in 0.5. Throws `DocError.unknownChange` if the document lacks
+  /// one of the changes.
   /// - Complexity: O(n log n) in the operations.
   public func saveBundle(_ changes: Set<ChangeHash>) throws -> Data {
     try withCore { core in
@@ -98,27 +100,27 @@ extension Document {
     }
   }
 
-  /// Takes in the changes of some chunks. A bad chunk never takes a good one with it; throws `LoadError` if none is good, and
-  /// `LoadError.equalActors` also if others are.
+  /// Applies the changes in some chunks. A bad chunk does not affect the good ones; throws `LoadError` if none is good,
+  /// and `LoadError.equalActors` even if others are.
   public func applyEncodedChanges(encoded: Data) throws {
     var edits: TextEditCollector?
     try take(encoded, &edits)
   }
 
-  /// Takes in chunks of which each may depend on any other. They are sorted first: taken in one by one, nearly all of thousands
-  /// would wait for a later one, and most of them be dropped.
+  /// Applies chunks that may depend on one another in any order. Sorts them first: if thousands were applied in the
+  /// given order, nearly all would wait for a later one, and most would be dropped.
   ///
-  /// - Returns: the places of the chunks that cannot be used: those for which `applyEncodedChanges` throws.
+  /// - Returns: the indices of the chunks that cannot be used: those for which `applyEncodedChanges` throws
   /// - Complexity: O(n) in their bytes
   package func applyChunks(_ chunks: [Data]) -> [Int] {
     guard takeTogether(chunks) != nil else { return [] }
-    // Bytes that are no chunk may hide those behind them.
+    // Bytes that are not a chunk may hide the chunks after them.
     let isReadable = chunks.map { (try? Document().applyEncodedChanges(encoded: $0)) != nil }
     _ = takeTogether(chunks.indices.filter { isReadable[$0] }.map { chunks[$0] })
     return chunks.indices.filter { !isReadable[$0] || (try? applyEncodedChanges(encoded: chunks[$0])) == nil }
   }
 
-  /// Returns the first error, even if all the rest is good.
+  /// Returns the first error, even if everything else is good.
   private func takeTogether(_ chunks: [Data]) -> LoadError? {
     var bytes: [UInt8] = []
     bytes.reserveCapacity(chunks.reduce(0) { $0 + $1.count })
@@ -137,14 +139,14 @@ extension Document {
     }
   }
 
-  /// As `applyEncodedChanges`; returns what it did to texts.
+  /// Like `applyEncodedChanges`. Returns the resulting edits of texts.
   public func applyEncodedChangesWithTextEdits(encoded: Data) throws -> [TextEdit] {
     var edits: TextEditCollector? = TextEditCollector()
     try take(encoded, &edits)
     return edits?.edits ?? []
   }
 
-  /// As `applyEncodedChanges`; returns what it did to the document.
+  /// Like `applyEncodedChanges`; returns the resulting patches.
   /// - Complexity: that of `difference(since:)`.
   public func applyEncodedChangesWithPatches(encoded: Data) throws -> [Patch] {
     try replacingCore { core in
@@ -164,24 +166,24 @@ extension Document {
     }
   }
 
-  /// Takes in what another document has and this one lacks. Throws `LoadError.equalActors` if both have been changed in the name
-  /// of one actor; everything else is taken in then.
+  /// Applies the changes of another document that this one lacks. Throws `LoadError.equalActors` if both have different
+  /// changes of one actor; everything else is applied.
   public func merge(other: Document) throws {
     var edits: TextEditCollector?
     try merge(other, &edits)
   }
 
-  /// The same, as the quick start of automerge-swift writes it.
+  /// The same under the name that automerge-swift's quick start uses.
   public func merge(_ other: Document) throws { try merge(other: other) }
 
-  /// As `merge`; returns what it did to texts.
+  /// Like `merge`. Returns the resulting edits of texts.
   public func mergeWithTextEdits(other: Document) throws -> [TextEdit] {
     var edits: TextEditCollector? = TextEditCollector()
     try merge(other, &edits)
     return edits?.edits ?? []
   }
 
-  /// As `merge`; returns what it did to the document.
+  /// Like `merge`; returns the resulting patches.
   /// - Complexity: that of `difference(since:)`.
   public func mergeWithPatches(other: Document) throws -> [Patch] {
     var edits: TextEditCollector?
@@ -192,7 +194,7 @@ extension Document {
     _ = try merge(other, &edits) { _, _ in }
   }
 
-  /// Passes the state after, and the rows of the heads before, to `report`. Nil if the other document is this one.
+  /// Passes the new state, and the rows of the old heads, to `report`. Nil if the other document is this one.
   private func merge<Report>(
     _ other: Document, _ edits: inout TextEditCollector?, report: (DocumentCore, [UInt32]) -> Report
   ) throws -> Report? {

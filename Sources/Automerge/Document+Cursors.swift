@@ -1,7 +1,7 @@
-/// Cursors: places that stay put while the text or list around them changes.
+/// Cursors: places that stay with their element while the text or list around it changes.
 extension Document {
-  /// A cursor that stays with what stands at a position, in a text counted in `textEncoding`. At the length or behind
-  /// it, that is the end.
+  /// A cursor for the element at a position, counted in `textEncoding` if this is a text. At or past the length, it is
+  /// the end.
   public func cursor(obj: ObjId, position: UInt64, move: MoveCursor = .after) throws -> Cursor {
     try withCore { core in
       guard let winner = try core.slot(obj, position, textEncoding)?.winner(at: core.view) else { return .end }
@@ -9,7 +9,7 @@ extension Document {
     }
   }
 
-  /// As `cursor(obj:position:move:)`, of the position as it was at `heads`. Unknown heads count for nothing.
+  /// Like `cursor(obj:position:move:)`, for the position as it was at `heads`. Unknown heads are ignored.
   public func cursor(
     obj: ObjId, position: UInt64, heads: Set<ChangeHash>, move: MoveCursor = .after
   ) throws -> Cursor {
@@ -20,8 +20,8 @@ extension Document {
     }
   }
 
-  /// Where a cursor is now, in a text counted in `textEncoding`. If what it stood at is deleted, it is at what stood
-  /// behind or before that.
+  /// The present position of a cursor, counted in `textEncoding` if this is a text. If its element was deleted, the
+  /// position of the next or the previous one, as the cursor says.
   public func position(obj: ObjId, cursor: Cursor) throws -> UInt64 {
     try withCore { core in
       let unit = try core.unit(of: obj, textEncoding)
@@ -29,7 +29,7 @@ extension Document {
     }
   }
 
-  /// As `position(obj:cursor:)`, of what stood there at `heads`. Unknown heads count for nothing.
+  /// Like `position(obj:cursor:)`, for the state at `heads`. Unknown heads are ignored.
   public func position(obj: ObjId, cursor: Cursor, heads: Set<ChangeHash>) throws -> UInt64 {
     try withCore { core in
       let unit = try core.unit(of: obj, textEncoding)
@@ -37,7 +37,7 @@ extension Document {
     }
   }
 
-  /// A cursor that stays with what stands at the offset. A position at the end gives an end cursor.
+  /// A cursor for the element at the offset. At the end, it is an end cursor.
   public func cursor(obj: ObjId, utf8Offset: Int) throws -> Cursor {
     try withCore { core in
       let tree = try core.text(obj).tree
@@ -49,7 +49,7 @@ extension Document {
     }
   }
 
-  /// Where a cursor is now. If what it stood at is deleted, it is where that was.
+  /// The present offset of a cursor. If its element was deleted, the offset where that was.
   public func utf8Offset(obj: ObjId, cursor: Cursor) throws -> Int {
     try withCore { try $0.position(of: cursor, in: $0.text(obj).tree, at: .now)[.utf8] }
   }
@@ -60,7 +60,7 @@ extension DocumentCore {
     Cursor(code: .operation(actor: actors[id.actor], counter: id.counter, move: move))
   }
 
-  /// Whether what a cursor stays with had been written at a past state. Both ends of a text always have.
+  /// Whether the cursor's element had been written in a past state. Both ends of a text always exist.
   func stood(_ cursor: Cursor, at clock: Clock) throws(DocError) -> Bool {
     guard case .operation(let actor, let counter, _) = try CursorCode(cursor.bytes) else { return true }
     guard let index = actors.find(actor) else { return false }
@@ -86,7 +86,8 @@ extension DocumentCore {
 }
 
 extension TextTree {
-  /// As `position(of:movingBefore:)`, at a past state. - Complexity: O(n) in the runs.
+  /// Like `position(of:movingBefore:)`, at a past state.
+  /// - Complexity: O(n) in the runs
   fileprivate func position(of operation: OpId, movingBefore: Bool, at clock: Clock) -> TextSums? {
     guard var (place, element) = find(updates[operation] ?? operation) else { return nil }
     if movingBefore {

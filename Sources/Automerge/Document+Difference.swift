@@ -1,12 +1,12 @@
-/// What happened between two states of a document, as patches.
+/// The difference between two states of a document, as patches.
 extension Document {
-  /// The patches that lead from one state to another, forward or backward in history. Unknown heads count for nothing,
-  /// so none at all are the empty document.
+  /// The patches that lead from one state to another, forward or backward in history. Unknown heads are ignored; no
+  /// heads mean the empty document.
   ///
-  /// Patches come object by object, older objects first; in a map by key, in a list or text from front to back. An
-  /// object that came into view comes empty, and its own patches fill it.
-  /// - Complexity: O(n) in the operations' runs of the changes between the states, and in the runs of the lists and
-  ///   texts that they touch; near the present state without the latter.
+  /// The patches are grouped by object, older objects first; in a map they are ordered by key, in a list or text from
+  /// front to back. A new object is inserted empty, and its own patches fill it.
+  /// - Complexity: O(n) in the runs of operations of the changes between the states, and in the runs of the lists and
+  ///   texts that these touch; near the present state only in the former.
   public func difference(from before: Set<ChangeHash>, to after: Set<ChangeHash>) -> [Patch] {
     withCore { core in
       core.commitPending()
@@ -15,9 +15,9 @@ extension Document {
     }
   }
 
-  /// Of the patches that lead from one state to another, those of one object.
-  /// - Parameter recursive: also those of the objects inside it.
-  /// - Complexity: that of `difference(from:to:)`, but objects beside this one cost nothing.
+  /// The patches of one object that lead from one state to another.
+  /// - Parameter recursive: includes the objects inside it.
+  /// - Complexity: that of `difference(from:to:)`, without the cost of other objects.
   public func difference(
     obj: ObjId, from before: Set<ChangeHash>, to after: Set<ChangeHash>, recursive: Bool = true
   ) throws -> [Patch] {

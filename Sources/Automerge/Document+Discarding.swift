@@ -1,7 +1,7 @@
-/// Going on as if some changes had never come.
+/// Removing changes as if they had never been made.
 extension Document {
-  /// The heads that the document would have without some changes and everything that was made on top of them. Hashes that are
-  /// not changes of this document count for nothing.
+  /// The heads that the document would have without these changes and their descendants. Hashes that are not changes of
+  /// this document are ignored.
   /// - Complexity: O(n) in the history
   public func heads(without hashes: Set<ChangeHash>) -> Set<ChangeHash> {
     withCore { core in
@@ -16,7 +16,7 @@ extension Document {
     }
   }
 
-  /// Those of some changes that this document has, and everything that was made on top of them: what `discard` removes.
+  /// The given changes that this document has, and their descendants: what `discard` removes.
   /// - Complexity: O(n) in the history
   public func changesOnTop(of hashes: Set<ChangeHash>) -> Set<ChangeHash> {
     withCore { core in
@@ -26,12 +26,13 @@ extension Document {
     }
   }
 
-  /// Removes changes, and everything that was made on top of them, from this copy of the document. Other copies keep them, and
-  /// bring them again when they are merged. Objects that are left keep their ids.
+  /// Removes changes, and their descendants, from this copy of the document. Other copies keep them, and merging such a
+  /// copy brings them back. The remaining objects keep their ids.
   ///
-  /// - Parameter actor: the actor that writes from now on. It must be new: the numbers of the changes that are gone are not free for others.
-  /// - Returns: the changes that are gone
-  /// - Complexity: O(n) in the history, unless nothing is removed
+  /// - Parameter actor: the actor that writes from now on. It must be new, because the numbers of the removed changes
+  ///   must not be used again.
+  /// - Returns: the removed changes
+  /// - Complexity: O(n) in the history; O(1) if nothing is removed
   @discardableResult
   public func discard(_ hashes: Set<ChangeHash>, goingOnAs actor: ActorId) throws -> Set<ChangeHash> {
     try replacingCore { core in
@@ -51,7 +52,7 @@ extension Document {
 }
 
 extension DocumentCore {
-  /// For each change whether it is neither one of these nor made on top of one.
+  /// For each change, whether it is kept: whether it is neither one of these nor a descendant of one.
   fileprivate func rowsKept(without hashes: Set<ChangeHash>) -> [Bool] {
     computeHashes()
     let removed = Set(hashes.compactMap { row(of: $0) })

@@ -1,8 +1,8 @@
 import Foundation
 
-/// Looking back, and going on from an earlier state.
+/// Reading the history, and continuing from an earlier state.
 extension Document {
-  /// A change by its name; nil if it is none of this document.
+  /// The change with this hash; nil if the document does not have it.
   public func change(hash: ChangeHash) -> Change? {
     withCore { core in
       core.commitPending()
@@ -10,8 +10,8 @@ extension Document {
     }
   }
 
-  /// The changes that are not among `heads` nor come before them, each behind those it was made on top of. Unknown
-  /// heads count for nothing.
+  /// The changes that are neither among `heads` nor their ancestors, each after those it depends on. Unknown heads are
+  /// ignored.
   public func changes(since heads: Set<ChangeHash>) -> [Change] {
     withCore { core in
       core.commitPending()
@@ -20,13 +20,13 @@ extension Document {
     }
   }
 
-  /// Goes back to the state at `heads`: until `integrate`, all is read and edited as it was then, `heads` are those, and
-  /// what is done there goes into changes on top of them. What comes in meanwhile is taken in, but does not show. Text
-  /// edits and measures in UTF-8 are of the present all the same. Throws `DocError.unknownChange` if one of them is not
-  /// a change of this document.
+  /// Goes back to the state at `heads`. Until `integrate`, everything is read and edited as it was then, `heads` are
+  /// those, and edits become changes on top of them. Incoming changes are applied, but not visible. Text edits and
+  /// measures in UTF-8 still refer to the present. Throws `DocError.unknownChange` if the document does not have one of
+  /// the heads.
   public func isolate(heads: Set<ChangeHash>) throws { try withCore { try $0.isolate(at: heads) } }
 
-  /// Comes back to the present from where `isolate` went.
+  /// Returns to the present after `isolate`.
   public func integrate() {
     withCore { core in
       core.commitPending()
@@ -35,7 +35,7 @@ extension Document {
   }
 
   /// The document as it was at `heads`, to be changed independently, by a new actor. Throws `DocError.unknownChange` if
-  /// one of them is not a change of this document.
+  /// the document does not have one of them.
   public func forkAt(heads: Set<ChangeHash>) throws -> Document {
     let fork = Document(textEncoding: textEncoding)
     let changes = try withCore { core in
@@ -55,7 +55,7 @@ extension Document {
 }
 
 extension DocumentCore {
-  /// The changes have their hashes.
+  /// The changes must have their hashes.
   func change(ofRow row: Int) -> Change {
     let header = header(ofRow: row)
     return Change(

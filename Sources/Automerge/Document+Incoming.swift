@@ -1,16 +1,16 @@
 import Foundation
 
-/// Taking in what was read elsewhere.
+/// Applying messages that were read on another thread.
 extension Document {
-  /// What came of a portion.
+  /// The result of applying a portion of a message.
   package struct Intake {
-    /// What it did to texts.
+    /// The resulting edits of texts.
     package var edits: [TextEdit]
-    /// Why something of it was not taken, the first of it.
+    /// The first error, if something was not applied.
     package var fault: LoadError?
   }
 
-  /// Takes in a portion of a peer's message. What `filter`, which has been widened, leaves out is as if it had not been sent.
+  /// Applies a portion of a peer's message. Ignores what `filter`, which has been widened, leaves out.
   package func takeIn(
     _ portion: ChangePortion, of incoming: IncomingMessage, filter: inout AuthorFilter
   ) -> Intake {
@@ -20,7 +20,7 @@ extension Document {
       var edits: TextEditCollector? = TextEditCollector()
       do throws(LoadError) {
         core = try core.take(portion, edits: &edits, filter: &optional)
-        // The filter has it as its fault.
+        // The filter keeps it as its fault.
         core.equalActors = nil
         incoming.noteGood()
       } catch {
@@ -32,9 +32,9 @@ extension Document {
     }
   }
 
-  /// Notes what the peer has said besides, once all portions of its message have been taken in.
+  /// Records the rest of a peer's message, once all its portions have been applied.
   ///
-  /// Throws `LoadError` if nothing in it was good.
+  /// Throws `LoadError` if nothing in the message was good.
   package func finish(_ incoming: IncomingMessage, state: SyncState) throws {
     if let error = incoming.firstError, !incoming.isAnyGood { throw error }
     replacingCore { core in
@@ -47,12 +47,12 @@ extension Document {
   /// Call when the caller has stored what is in the document now: the next `encodeNewChanges` begins after it.
   package func noteStored() { withCore { $0.firstNewRow = $0.graph.count } }
 
-  /// Why something of a message was not taken; nil if all of it was good.
+  /// The first error of a message; nil if all of it was good.
   package func fault(of incoming: IncomingMessage) -> LoadError? { incoming.firstError }
 
-  /// How many bytes all text has that was ever written in it.
+  /// The size of all text that was ever written in the document, in bytes.
   package var textByteCount: Int { withCore { $0.bytes.bytes.count } }
 
-  /// Whether there is no change in it yet, nor one that waits.
+  /// Whether the document has no change yet, not even one that waits for others.
   package var isUntouched: Bool { withCore { $0.graph.count == 0 && $0.queue.isEmpty && $0.transaction == nil } }
 }

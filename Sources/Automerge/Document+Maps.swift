@@ -1,6 +1,6 @@
-/// Maps, and what is common to all objects.
+/// Maps, and what all objects have in common.
 extension Document {
-  /// Puts a value at a key. A value that stands there already makes no operation.
+  /// Puts a value at a key. Makes no operation if the key has this value already.
   public func put(obj: ObjId, key: String, value: ScalarValue) throws {
     try withCore { try $0.put(obj, key: key, value: value) }
   }
@@ -10,7 +10,7 @@ extension Document {
     try withCore { try $0.putObject(obj, key: key, action: ty.makeAction) }
   }
 
-  /// Deletes a key. One that is not there makes no operation.
+  /// Deletes a key. Makes no operation if the key does not exist.
   public func delete(obj: ObjId, key: String) throws {
     try withCore { try $0.delete(obj, key: key) }
   }
@@ -23,7 +23,7 @@ extension Document {
     }
   }
 
-  /// All values that stand at a key because they were put there concurrently.
+  /// All values at a key that were put there concurrently.
   public func getAll(obj: ObjId, key: String) throws -> Set<Value> {
     try withCore { core in
       let slot = try core.map(obj).map[MapKey(key)]
@@ -31,17 +31,17 @@ extension Document {
     }
   }
 
-  /// The keys that have a value, in the order of their UTF-8. None in what is not a map of this document.
+  /// The keys that have a value, in the order of their UTF-8. Empty if `obj` is not a map of this document.
   public func keys(obj: ObjId) -> [String] {
     withCore { core in core.opId(obj).flatMap { core.store.map($0) }?.keys(at: core.view).map(\.string) ?? [] }
   }
 
-  /// What kind of object it is; an object that this document does not have counts as an empty map.
+  /// The type of an object. An object that this document does not have counts as an empty map.
   public func objectType(obj: ObjId) -> ObjType {
     withCore { core in core.opId(obj).map { core.objectType($0) } ?? .Map }
   }
 
-  /// How many keys a map has, elements a list, or units of `textEncoding` a text. 0 if there is no such object.
+  /// The number of a map's keys, a list's elements, or a text's units in `textEncoding`. 0 if there is no such object.
   public func length(obj: ObjId) -> UInt64 {
     withCore { $0.length(obj, at: $0.view, textEncoding) }
   }

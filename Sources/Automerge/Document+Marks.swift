@@ -1,6 +1,6 @@
-/// Marks: formatting, comments, links and the like on stretches of a text. Places count in `textEncoding`.
+/// Marks: formatting, comments, links and the like on stretches of a text. Positions are counted in `textEncoding`.
 extension Document {
-  /// Marks the text from `start` up to `end`. The value null takes marks of that name away. An empty stretch is marked
+  /// Marks the text from `start` up to `end`. The value null removes marks of that name. An empty stretch is marked
   /// only if the mark can grow. Throws `DocError.outOfBounds` and marks nothing if the text has no such stretch.
   public func mark(
     obj: ObjId, start: UInt64, end: UInt64, expand: ExpandMark, name: String, value: ScalarValue
@@ -12,29 +12,30 @@ extension Document {
     }
   }
 
-  /// Takes marks of a name away from `start` up to `end`; `expand` says what text that comes in at the edges is like.
+  /// Removes marks of a name from `start` up to `end`. `expand` says whether text that is inserted at the edges is
+  /// unmarked, too.
   public func unmark(obj: ObjId, start: UInt64, end: UInt64, expand: ExpandMark, name: String) throws {
     try mark(obj: obj, start: start, end: end, expand: expand, name: name, value: .Null)
   }
 
-  /// The marks of a text: by name, and those of a name from left to right. Neighbours of equal value are one.
+  /// The marks of a text: by name, and those of one name from left to right. Adjacent marks of equal value are joined.
   /// - Complexity: O(n) in the runs of the text.
   public func marks(obj: ObjId) throws -> [Mark] {
     try withCore { MarkReader(try $0.text(obj).tree, at: $0.view, textEncoding.unit).all() }
   }
 
-  /// As `marks`, of the text as it was at `heads`. Unknown heads count for nothing.
+  /// Like `marks`, for the text as it was at `heads`. Unknown heads are ignored.
   public func marksAt(obj: ObjId, heads: Set<ChangeHash>) throws -> [Mark] {
     try withCore { MarkReader(try $0.text(obj).tree, at: $0.past(heads), textEncoding.unit).all() }
   }
 
-  /// The marks of the character at a position, as empty stretches there, by name.
+  /// The marks of the character at a position, by name, as empty stretches there.
   public func marksAt(obj: ObjId, position: Position) throws -> [Mark] {
     try withCore { try $0.marks(obj, position, at: $0.view, textEncoding) }
   }
 
-  /// As `marksAt(obj:position:)`, of the text as it was at `heads`. Unknown heads count for nothing. Throws
-  /// `DocError.unknownCursor` if the character that a cursor stays with had not been written then.
+  /// Like `marksAt(obj:position:)`, for the text as it was at `heads`. Unknown heads are ignored. Throws
+  /// `DocError.unknownCursor` if the cursor's character had not been written then.
   public func marksAt(obj: ObjId, position: Position, heads: Set<ChangeHash>) throws -> [Mark] {
     try withCore { try $0.marks(obj, position, at: $0.past(heads), textEncoding) }
   }

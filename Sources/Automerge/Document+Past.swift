@@ -1,8 +1,7 @@
-/// The document as it was. A state is named by its heads; heads that are not changes of this document count for
-/// nothing, so that only unknown heads name the empty document. Ask `unknown` where that matters.
+/// Past states of the document. A state is named by its heads. Heads that are not changes of this document are ignored,
+/// so unknown heads alone name the empty document; call `unknown` where that matters.
 ///
-/// Each of these takes O(n) in the runs of the object, besides finding the state, which takes time in the changes made
-/// since.
+/// Each method takes O(n) in the runs of the object, and O(m) in the changes made since that state.
 extension Document {
   /// The value that won at a key.
   public func getAt(obj: ObjId, key: String, heads: Set<ChangeHash>) throws -> Value? {
@@ -21,7 +20,7 @@ extension Document {
     }
   }
 
-  /// All values that stood at a key because they were put there concurrently.
+  /// All values at a key that had been put there concurrently.
   public func getAllAt(obj: ObjId, key: String, heads: Set<ChangeHash>) throws -> Set<Value> {
     try withCore { core in
       let slot = try core.map(obj).map[MapKey(key)], clock = core.past(heads)
@@ -29,7 +28,7 @@ extension Document {
     }
   }
 
-  /// All values that stood at an index because they were put there concurrently.
+  /// All values at an index that had been put there concurrently.
   public func getAllAt(obj: ObjId, index: UInt64, heads: Set<ChangeHash>) throws -> Set<Value> {
     try withCore { core in
       let clock = core.past(heads)
@@ -38,7 +37,7 @@ extension Document {
     }
   }
 
-  /// The keys that had a value, in the order of their UTF-8. None in what is not a map of this document.
+  /// The keys that had a value, in the order of their UTF-8. Empty if `obj` is not a map of this document.
   public func keysAt(obj: ObjId, heads: Set<ChangeHash>) -> [String] {
     withCore { core in
       let clock = core.past(heads)
@@ -46,7 +45,7 @@ extension Document {
     }
   }
 
-  /// The values of a map in the order of its keys, of a list, or of a text element by element.
+  /// The values of a map in the order of its keys, or the elements of a list or text.
   /// - Complexity: O(n) in the elements.
   public func valuesAt(obj: ObjId, heads: Set<ChangeHash>) throws -> [Value] {
     try withCore { try $0.values(obj, at: $0.past(heads)) }
@@ -57,7 +56,8 @@ extension Document {
     try withCore { try $0.mapEntries(obj, at: $0.past(heads)) }
   }
 
-  /// How many keys a map had, elements a list, or units of `textEncoding` a text. 0 if there is no such object.
+  /// The number of a map's keys, a list's elements, or a text's units in `textEncoding` at that time. 0 if there is no
+  /// such object.
   public func lengthAt(obj: ObjId, heads: Set<ChangeHash>) -> UInt64 {
     withCore { $0.length(obj, at: $0.past(heads), textEncoding) }
   }
@@ -71,7 +71,7 @@ extension Document {
 }
 
 extension DocumentCore {
-  /// The state that consists of these changes and all before them, without what is pending.
+  /// The state that consists of these changes and their ancestors, without what is pending.
   func past(_ heads: Set<ChangeHash>) -> Clock {
     var clock = clock(at: heads)
     if let transaction {

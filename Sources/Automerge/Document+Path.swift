@@ -1,6 +1,6 @@
 extension Document {
-  /// The way from the root to an object: for each step the object that is left, and where in it the next one stands. Empty
-  /// for the root. Of an object that was deleted or replaced, the way to where it was. Throws `DocError.unknownObject`.
+  /// The path from the root to an object: for each step an object, and the place of the next one in it. Empty for the
+  /// root. For an object that was deleted or replaced, the path to where it was. Throws `DocError.unknownObject`.
   /// - Complexity: O(d log n), d the depth; the first time after edits also O(m) in the runs of their operations.
   public func path(obj: ObjId) throws -> [PathElement] {
     try withCore { core in
@@ -22,7 +22,7 @@ extension Document {
 }
 
 extension ObjectStore {
-  /// The index of an element as it is now; of one that is deleted, the index of what comes after it.
+  /// The present index of an element. If it is deleted, the index of what comes after it.
   fileprivate func index(of element: OpId, in object: OpId, _ encoding: TextEncoding) -> UInt64 {
     guard let tree = sequence(object), let found = tree.find(element) else { return 0 }
     let unit = type(of: object) == .makeText ? encoding.unit : .elements

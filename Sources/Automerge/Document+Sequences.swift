@@ -1,7 +1,7 @@
-/// Lists, and texts seen as sequences of values. In a text an index counts in the document's `textEncoding` and stands
-/// for the element that covers it.
+/// Lists, and texts seen as sequences of values. In a text, an index is counted in the document's `textEncoding` and
+/// means the element that covers it.
 extension Document {
-  /// Replaces an element. The value that stands there already makes no operation.
+  /// Replaces an element. Makes no operation if the element has this value already.
   public func put(obj: ObjId, index: UInt64, value: ScalarValue) throws {
     try withCore { core in
       try core.put(obj, index: place(index), unit: core.unit(of: obj, textEncoding), value: value)
@@ -32,27 +32,27 @@ extension Document {
     }
   }
 
-  /// Deletes an element. Behind the end of a text there is nothing to delete, behind the end of a list it is an error.
+  /// Deletes an element. Past the end of a text this does nothing; past the end of a list it is an error.
   public func delete(obj: ObjId, index: UInt64) throws {
     try withCore { core in
       try core.delete(obj, index: place(index), unit: core.unit(of: obj, textEncoding))
     }
   }
 
-  /// Adds to a counter. Throws `DocError.notACounter` if none is there.
+  /// Adds to a counter. Throws `DocError.notACounter` if there is none.
   public func increment(obj: ObjId, key: String, by: Int64) throws {
     try withCore { try $0.increment(obj, key: key, by: by) }
   }
 
-  /// Adds to a counter. Throws `DocError.notACounter` if none is there.
+  /// Adds to a counter. Throws `DocError.notACounter` if there is none.
   public func increment(obj: ObjId, index: UInt64, by: Int64) throws {
     try withCore { core in
       try core.increment(obj, index: place(index), unit: core.unit(of: obj, textEncoding), by: by)
     }
   }
 
-  /// Inserts `values` at `start` and deletes `delete` elements behind them, as far as there are any. A negative
-  /// `delete` deletes before `start`.
+  /// Inserts `values` at `start` and deletes up to `delete` elements after them. A negative `delete` deletes before
+  /// `start`.
   public func splice(obj: ObjId, start: UInt64, delete: Int64, values: [ScalarValue]) throws {
     try withCore { core in
       guard let count = Int(exactly: delete.magnitude) else { throw DocError.outOfBounds(start) }
@@ -66,7 +66,7 @@ extension Document {
     }
   }
 
-  /// The value that won at an index; nil behind the end.
+  /// The value that won at an index; nil past the end.
   public func get(obj: ObjId, index: UInt64) throws -> Value? {
     try withCore { core in
       guard let slot = try core.slot(obj, index, textEncoding) else { return nil }
@@ -74,7 +74,7 @@ extension Document {
     }
   }
 
-  /// All values that stand at an index because they were put there concurrently.
+  /// All values at an index that were put there concurrently.
   public func getAll(obj: ObjId, index: UInt64) throws -> Set<Value> {
     try withCore { core in
       guard let slot = try core.slot(obj, index, textEncoding) else { return [] }
@@ -82,7 +82,7 @@ extension Document {
     }
   }
 
-  /// The values of a map in the order of its keys, of a list, or of a text element by element.
+  /// The values of a map in the order of its keys, or the elements of a list or text.
   /// - Complexity: O(n) in the elements.
   public func values(obj: ObjId) throws -> [Value] {
     try withCore { try $0.values(obj, at: $0.view) }
@@ -105,13 +105,13 @@ extension DocumentCore {
     return stored
   }
 
-  /// What an index into an object counts: elements of a list, units of a text.
+  /// What an index into an object counts: a list's elements, or a text's units.
   func unit(of object: ObjId, _ encoding: TextEncoding) throws(DocError) -> TextUnit {
     let (id, _) = try sequence(object)
     return store.type(of: id) == .makeText ? encoding.unit : .elements
   }
 
-  /// The story of the visible element at an index; nil behind the end.
+  /// The slot of the visible element at an index; nil past the end.
   func slot(_ object: ObjId, _ index: UInt64, _ encoding: TextEncoding) throws(DocError) -> Slot? {
     if isolation != nil { return try slot(object, index, encoding, at: view) }
     let unit = try unit(of: object, encoding), tree = try sequence(object).tree

@@ -2,7 +2,7 @@ import Foundation
 
 /// Syncing with one peer.
 extension Document {
-  /// The next message for the peer; nil if there is nothing to say now.
+  /// The next message for the peer; nil if there is nothing to send now.
   public func generateSyncMessage(state: SyncState) -> Data? {
     replacingCore { core in
       core.commitPending()
@@ -11,22 +11,22 @@ extension Document {
     }
   }
 
-  /// Takes in a message of the peer. Throws `ReceiveSyncError`; with `LoadError.equalActors` if the peer's copy has been changed in
-  /// the name of an actor of this one, so that the two cannot become equal. Everything else in the message is taken in then.
+  /// Applies a message of the peer. Throws `ReceiveSyncError`; with `LoadError.equalActors` if the peer's copy has
+  /// other changes of one actor than this one, so that the two cannot become equal. Everything else in the message is
+  /// applied.
   public func receiveSyncMessage(state: SyncState, message: Data) throws {
     var filter: AuthorFilter?
     try receive(state, message, collecting: false, filter: &filter) { _, _ in }
   }
 
-  /// As `receiveSyncMessage`; returns what it did to texts.
+  /// Like `receiveSyncMessage`. Returns the resulting edits of texts.
   public func receiveSyncMessageWithTextEdits(state: SyncState, message: Data) throws -> [TextEdit] {
     var filter: AuthorFilter?
     return try receive(state, message, collecting: true, filter: &filter) { history, _ in history.edits?.edits ?? [] }
   }
 
-  /// As `receiveSyncMessage`; returns what it did to texts. What `filter` leaves out is as if it had not been in the message.
-  /// A document that is sent whole, to one in which nothing is yet, can not be taken in parts: then this throws
-  /// `LoadError.forged`.
+  /// Like `receiveSyncMessage`. Returns the resulting edits of texts. Ignores what `filter` leaves out. A whole
+  /// document that is sent to an empty one cannot be applied in part: then this throws `LoadError.forged`.
   public func receiveSyncMessageWithTextEdits(
     state: SyncState, message: Data, filter: inout AuthorFilter
   ) throws -> [TextEdit] {
@@ -35,7 +35,7 @@ extension Document {
     return try receive(state, message, collecting: true, filter: &optional) { history, _ in history.edits?.edits ?? [] }
   }
 
-  /// As `receiveSyncMessage`; returns what it did to the document.
+  /// Like `receiveSyncMessage`; returns the resulting patches.
   /// - Complexity: that of `difference(since:)`.
   public func receiveSyncMessageWithPatches(state: SyncState, message: Data) throws -> [Patch] {
     var filter: AuthorFilter?
@@ -44,7 +44,7 @@ extension Document {
     }
   }
 
-  /// Passes the history as it is then, and the rows of the heads before, to `report`.
+  /// Passes the history after the message, and the rows of the heads before it, to `report`.
   private func receive<Report>(
     _ state: SyncState, _ message: Data, collecting: Bool, filter: inout AuthorFilter?,
     report: (SyncedHistory, [UInt32]) -> Report
@@ -64,11 +64,11 @@ extension Document {
   }
 }
 
-/// What syncing sees of a document.
+/// The part of a document that syncing sees.
 struct SyncedHistory: SyncableHistory {
   var core: DocumentCore
   var edits: TextEditCollector?
-  /// Whose changes are not taken.
+  /// Which authors' changes are not applied.
   var filter: AuthorFilter?
 
   var syncHeads: [ChangeHash] { core.heads }

@@ -4,8 +4,8 @@ extension Document {
     try withCore { core in core.string(of: try core.text(obj).tree) }
   }
 
-  /// Replaces part of a text: inserts `value` at `start` and deletes `delete` units behind it. A negative `delete`
-  /// deletes before `start`. `start` and `delete` count in `textEncoding`; what would be deleted behind the end is not.
+  /// Replaces part of a text: inserts `value` at `start` and deletes `delete` units after it. A negative `delete`
+  /// deletes before `start`. `start` and `delete` are counted in `textEncoding`. Deleting stops at the end of the text.
   public func spliceText(obj: ObjId, start: UInt64, delete: Int64, value: String? = nil) throws {
     var value = value ?? ""
     if keep(insertionOf: &value, deleting: delete, in: obj, at: start) {
@@ -38,7 +38,7 @@ extension Document {
     }
   }
 
-  /// Keeps a keystroke, to be applied later; false if it has to be applied now.
+  /// Buffers a keystroke, to be applied later. False if it has to be applied now.
   @inline(__always)
   private func keep(
     insertionOf value: inout String, deleting count: Int64, in obj: ObjId, at start: UInt64
@@ -71,8 +71,8 @@ extension Document {
     return answer == .kept
   }
 
-  /// An editor's splice: offsets in UTF-8 whatever the encoding; one inside a scalar is clamped to its start. What
-  /// would be deleted behind the end is not. Throws if `insert` is not valid UTF-8.
+  /// An editor's splice: offsets in UTF-8 whatever the encoding. An offset inside a scalar is moved to its start.
+  /// Deleting stops at the end of the text. Throws if `insert` is not valid UTF-8.
   public func spliceText(obj: ObjId, utf8Offset: Int, deleteUTF8: Int, insert: [UInt8]) throws {
     guard utf8Offset >= 0, deleteUTF8 >= 0 else { throw DocError.outOfBounds(UInt64(utf8Offset.magnitude)) }
     guard insert.allSatisfy({ $0 < 0x80 }) || String(validating: insert, as: UTF8.self) != nil else {
@@ -92,7 +92,7 @@ extension Document {
     try withCore { try $0.text(obj).tree.total.measure }
   }
 
-  /// The measure of the text before the offset; inside a scalar, of what is before that.
+  /// The measure of the text before the offset. An offset inside a scalar is moved to its start.
   /// - Complexity: O(log n) in the runs of the text.
   public func textMeasure(obj: ObjId, utf8Offset: Int) throws -> TextMeasure {
     try measure(obj, before: utf8Offset, .utf8)
@@ -106,7 +106,8 @@ extension Document {
     try measure(obj, before: utf16Offset, .utf16)
   }
 
-  /// The measure of the text before line `line` (from 0), the line feed before it included; nil if there are fewer lines.
+  /// The measure of the text before line `line` (from 0), including the line feed before it; nil if there are fewer
+  /// lines.
   public func textMeasure(obj: ObjId, line: Int) throws -> TextMeasure? {
     try withCore { core in
       let tree = try core.text(obj).tree
@@ -134,7 +135,7 @@ extension Document {
     }
   }
 
-  /// What turned the text as it was at `heads` into what it is now, from left to right. Unknown heads count for nothing.
+  /// The edits that turned the text at `heads` into the present one, from left to right. Unknown heads are ignored.
   public func textEdits(obj: ObjId, since heads: Set<ChangeHash>) throws -> [TextEdit] {
     try withCore { core in
       core.commitPending()
@@ -143,8 +144,8 @@ extension Document {
     }
   }
 
-  /// As `textEdits(obj:since:)`, from the text at `heads` plus all changes of one actor since, and none of other actors': what
-  /// a writer sees that has received no changes.
+  /// Like `textEdits(obj:since:)`, from the text at `heads` plus all changes of one actor since then: the text that a
+  /// writer sees who has received no changes of others.
   public func textEdits(obj: ObjId, since heads: Set<ChangeHash>, andAllBy actor: ActorId) throws -> [TextEdit] {
     try textEdits(obj: obj, since: heads, andAllBy: { $0 == actor })
   }
@@ -153,7 +154,7 @@ extension Document {
   public func textEdits(
     obj: ObjId, since heads: Set<ChangeHash>, andAllBy isAuthor: (ActorId) -> Bool
   ) throws -> [TextEdit] {
-    // Outside of the lock: `isAuthor` may look at the document.
+    // Outside of the lock, because `isAuthor` may use the document.
     let authors = withCore { $0.actors.actors }.filter(isAuthor)
     return try withCore { core in
       core.commitPending()
@@ -166,7 +167,7 @@ extension Document {
 }
 
 extension TextEncoding {
-  /// What a text counts in.
+  /// The unit that positions in a text are counted in.
   var unit: TextUnit {
     switch self {
     case .graphemeCluster: .graphemes
@@ -182,7 +183,7 @@ extension TextTree {
 }
 
 extension DocumentCore {
-  /// The state that consists of these changes and all before them.
+  /// The state that consists of these changes and their ancestors.
   func clock(at heads: Set<ChangeHash>) -> Clock {
     computeHashes()
     return graph.clock(of: heads.compactMap { graph.row(of: $0) })
@@ -190,7 +191,7 @@ extension DocumentCore {
 }
 
 extension String {
-  /// The character if it is one of ASCII, and nothing else.
+  /// The character, if the text is one ASCII character.
   @inline(__always)
   fileprivate var onlyASCII: UInt8? {
     let utf8 = utf8

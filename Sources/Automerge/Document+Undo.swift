@@ -2,11 +2,12 @@ import Foundation
 
 /// Undoing what this replica did, and only that; and reverting any change.
 ///
-/// Both make ordinary operations that lead to what the document would be if the change had never been made and
-/// everything else had: others' edits stay, also those to what the change made. Text and objects that come back are
-/// new ones, with the same content.
+/// Both make ordinary operations that lead to the document as it would be without the change but with everything else:
+/// others' edits stay, even those of what the change made. Restored text and objects are new ones with the same
+/// content.
 extension Document {
-  /// Whether this document's actor made a change that is not undone. False while an earlier state is worked on.
+  /// Whether this document's actor made a change that is not undone. False while the document is isolated at earlier
+  /// heads.
   public var canUndo: Bool {
     withCore { core in
       core.commitPending()
@@ -15,7 +16,7 @@ extension Document {
     }
   }
 
-  /// Whether something was undone and nothing was done since. False while an earlier state is worked on.
+  /// Whether something was undone and nothing was done since. False while the document is isolated at earlier heads.
   public var canRedo: Bool {
     withCore { core in
       core.commitPending()
@@ -24,16 +25,16 @@ extension Document {
     }
   }
 
-  /// Undoes the last change of this document's actor that is not undone yet and that still shows, in a change of its
-  /// own. Returns what that did; nothing if there is nothing to undo. Throws `DocError.isolated` while an earlier state
-  /// is worked on.
+  /// Undoes the last change of this document's actor that is not undone yet and that still has a visible effect, by a
+  /// new change. Returns that change's patches; none if there is nothing to undo. Throws `DocError.isolated` while the
+  /// document is isolated at earlier heads.
   /// - Complexity: O(n) in the runs of the lists and texts that the change touched.
   @discardableResult
   public func undo(message: String? = nil, timestamp: Date = Date()) throws -> [Patch] {
     try step(.undo, message, timestamp)
   }
 
-  /// Does again what was undone last, as long as no other change was made since. Returns what that did.
+  /// Redoes what was undone last, as long as no other change was made since. Returns the resulting patches.
   /// - Complexity: that of `undo`.
   @discardableResult
   public func redo(message: String? = nil, timestamp: Date = Date()) throws -> [Patch] {
@@ -57,14 +58,14 @@ extension Document {
     }
   }
 
-  /// Reverts several changes of this document's actor, in one change of its own; for callers that keep account of what can
-  /// be undone themselves, for instance by bursts of typing. Reverting the change that is returned does them again.
+  /// Reverts several changes of this document's actor by one new change, for callers that decide themselves what is
+  /// undone at once, such as a burst of typing. Reverting the returned change redoes them.
   ///
   /// - Parameters:
-  ///   - changes: those that this document does not have, or that are another actor's, are passed over.
-  ///   - actors: whose changes may be reverted besides this document's actor's: those that one person wrote as before.
-  /// - Returns: the change that reverts them; nil if nothing of them shows any more.
-  /// - Throws: `DocError.isolated` while an earlier state is worked on.
+  ///   - changes: those that this document does not have, and those of other actors, are ignored
+  ///   - actors: further actors whose changes may be reverted: those that this person wrote as before
+  /// - Returns: the change that reverts them; nil if they no longer have a visible effect
+  /// - Throws: `DocError.isolated` while the document is isolated at earlier heads
   /// - Complexity: that of `undo`, once.
   @discardableResult
   public func revert(
@@ -85,8 +86,9 @@ extension Document {
     }
   }
 
-  /// Reverts one change of any actor, whatever came after it, in a change of its own. Returns what that did. Does nothing for a
-  /// change that this document does not have. Throws `DocError.isolated` while the document is isolated at earlier heads.
+  /// Reverts one change of any actor, whatever came after it, by a new change. Returns the resulting patches. Does
+  /// nothing for a change that this document does not have. Throws `DocError.isolated` while the document is isolated
+  /// at earlier heads.
   /// - Complexity: that of `undo`.
   @discardableResult
   public func revert(_ change: ChangeHash, message: String? = nil, timestamp: Date = Date()) throws -> [Patch] {

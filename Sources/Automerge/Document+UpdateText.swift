@@ -1,7 +1,8 @@
 extension Document {
-  /// Makes a text read `value`, inserting and deleting as few grapheme clusters as it takes, so that what others write
-  /// at the same time stays. Prefer `spliceText` where the edit itself is known.
-  /// - Complexity: O(n) in both texts, plus O(n d) in the part that differs, where d is how much is inserted and deleted.
+  /// Changes a text to `value`, inserting and deleting as few grapheme clusters as possible, so that what others write
+  /// at the same time stays. Prefer `spliceText` if the edit is known.
+  /// - Complexity: O(n) in both texts, plus O(n d) in the part that differs, where d is the number of clusters inserted
+  ///   and deleted.
   public func updateText(obj: ObjId, value: String) throws {
     try withCore { try $0.updateText(obj, value, asClusters: textEncoding == .graphemeCluster) }
   }

@@ -1,18 +1,18 @@
 import Foundation
 import Synchronization
 
-/// News that a document changed.
+/// Notifications that a document changed.
 extension Document {
-  /// Yields one element after each change of the document's content, by this replica or another, until the document is gone.
-  /// Changes that come while no element is awaited are reported once, so a slow reader falls behind by at most one element;
-  /// `difference(since:)` tells what happened. Every call gives a sequence of its own, which may be read on any thread and
-  /// begins with the changes after the call.
+  /// Yields one element after each change of the document's content, by this replica or another, until the document is
+  /// gone. Changes that come while no element is awaited are reported as one, so a slow reader falls behind by at most
+  /// one element; `difference(since:)` says what has changed. Every call returns a sequence of its own, which may be
+  /// read on any thread and begins with the changes after the call.
   public func updates() -> AsyncStream<Void> { observers.add() }
 }
 
 extension Document {
-  /// Calls `body` after every change of the content, on the thread that made it, until `removeObserver` is called with the
-  /// number returned. `body` may ask the document, and must be quick.
+  /// Calls `body` after every change of the content, on the thread that made it, until `removeObserver` is called with
+  /// the number returned. `body` may read the document, and must be fast.
   package func addObserver(_ body: @escaping @Sendable () -> Void) -> Int { observers.add(body) }
 
   package func removeObserver(_ number: Int) { observers.remove(number) }
@@ -65,7 +65,7 @@ final class UpdateObservers: Sendable {
 
   var isEmpty: Bool { count.load(ordering: .acquiring) == 0 }
 
-  /// Notifies all observers. Called without the document's lock, as a reader may read the document at once.
+  /// Notifies all observers. Called without the document's lock, because an observer may read the document at once.
   @inline(__always)
   func notify() {
     if !isEmpty { tellAll() }
@@ -79,6 +79,6 @@ final class UpdateObservers: Sendable {
 }
 
 extension DocumentCore {
-  /// Grows with every operation, of any actor.
+  /// Increases with every operation, of any actor.
   var operationCount: Int { graph.operationCount + Int(transaction?.opCount ?? 0) }
 }

@@ -1,22 +1,22 @@
 import Foundation
 import Synchronization
 
-/// What an index into a text counts.
+/// The unit that indexes into a text are counted in.
 public enum TextEncoding: Hashable, Sendable { case graphemeCluster, unicodeScalar, utf8, utf16 }
 
-/// An Automerge document: one replica of it, with its whole history. Safe to use from several threads.
+/// One replica of an Automerge document, with its whole history. Safe to use from several threads.
 ///
-/// Edits go into a pending transaction, which `commitWith` turns into a change; whatever needs whole changes (heads,
-/// saving, syncing, merging, taking in changes of others) ends it by itself. A change that was ended so has the time 0 and no
-/// message, as in every Automerge; `commitWith` gives it both.
+/// Edits go into a pending transaction, which `commitWith` turns into a change. Whatever needs complete changes (heads,
+/// saving, syncing, merging, applying changes of others) commits it implicitly; such a change has the time 0 and no
+/// message, as in every Automerge library. `commitWith` sets both.
 public final class Document: Sendable {
   public let textEncoding: TextEncoding
 
-  /// Everything mutable of this document.
+  /// The document's whole mutable state.
   private let state: Mutex<DocumentState>
-  /// Held while a thread makes a change that no other thread may cut in two.
+  /// Held by a thread while it makes a change that no other thread may split.
   private let turn = Mutex(())
-  /// The observers that asked for `updates`.
+  /// The readers of `updates`.
   let observers = UpdateObservers()
 
   private init(core: DocumentCore, textEncoding: TextEncoding) {
@@ -32,7 +32,7 @@ public final class Document: Sendable {
     self.init(core: DocumentCore(actor: ActorId()), textEncoding: textEncoding)
   }
 
-  /// Loads one or more chunks. Throws `LoadError` if nothing in them can be used.
+  /// Loads one or more chunks. Throws `LoadError` if none of them can be used.
   public convenience init(
     _ bytes: Data, textEncoding: TextEncoding = .unicodeScalar, logLevel: LogVerbosity = .errorOnly,
     verification: Verification = .immediate
@@ -41,13 +41,13 @@ public final class Document: Sendable {
     self.init(core: core, textEncoding: textEncoding)
   }
 
-  /// Whether the changes of a loaded document still have the hashes that its heads stand for. Asked at once when a
-  /// document is loaded with `Verification.immediate`; after a deferred one, whenever there is time.
-  /// Throws `LoadError` if not: what was loaded is then another history than the one that was saved.
+  /// Verifies that the changes of a loaded document have the hashes that its heads name. Loading with
+  /// `Verification.immediate` does this at once; after a deferred one, call it whenever there is time. Throws
+  /// `LoadError` if they do not: the loaded history is then not the one that was saved.
   /// - Complexity: O(n) in the changes that have no hash yet.
   public func verify() throws { try withCore { try $0.verify() } }
 
-  /// This replica's name in the changes it makes. Setting it ends the pending transaction.
+  /// The name of this replica in the changes it makes. Setting it commits the pending transaction.
   public var actor: ActorId {
     get { withCore { $0.actor } }
     set {
@@ -58,7 +58,7 @@ public final class Document: Sendable {
     }
   }
 
-  /// The same document, to be changed independently, by a new actor.
+  /// A copy, to be changed independently, by a new actor.
   public func fork() -> Document {
     withCore { core in
       core.commitPending()
@@ -66,7 +66,7 @@ public final class Document: Sendable {
     }
   }
 
-  /// The state as it is, with keystrokes that are kept and not applied yet.
+  /// The state as it is, with buffered keystrokes that are not applied yet.
   @inline(__always)
   func withKeystrokes<Result>(_ body: (inout DocumentState) -> Result) -> Result {
     var result: Result?
@@ -75,13 +75,13 @@ public final class Document: Sendable {
     return result
   }
 
-  /// The only way to the document's state but for keystrokes, which are applied before.
+  /// The only access to the document's state, except for keystrokes. Applies buffered keystrokes first.
   @inline(__always)
   func withCore<Result, Failure: Error>(_ body: (DocumentCore) throws(Failure) -> Result) throws(Failure) -> Result {
     try replacingCore { (core) throws(Failure) in try body(core) }
   }
 
-  /// As `withCore`, for what may put another core in its place.
+  /// Like `withCore`, for `body`s that may replace the core.
   @inline(__always)
   func replacingCore<Result, Failure: Error>(
     _ body: (inout DocumentCore) throws(Failure) -> Result
@@ -89,7 +89,7 @@ public final class Document: Sendable {
     try withState { (state) throws(Failure) in try body(&state.core) }
   }
 
-  /// As `withCore`, for edits after which keystrokes may be kept.
+  /// Like `withCore`, for edits after which keystrokes may be buffered.
   @inline(__always)
   func withState<Result, Failure: Error>(
     _ body: (inout DocumentState) throws(Failure) -> Result
@@ -103,7 +103,7 @@ public final class Document: Sendable {
     }
   }
 
-  /// Locks two documents at once, in an order that does not depend on the caller's.
+  /// Locks two documents at once, in the same order whichever of them is called.
   func withCore<Result>(
     and other: Document, _ body: (inout DocumentCore, DocumentCore) throws -> Result
   ) throws -> Result {
@@ -120,8 +120,8 @@ public final class Document: Sendable {
     return try other.locked { theirs in try locked(waits: false) { own in try run(&own.core, theirs.core) } }
   }
 
-  /// Runs `body` while other threads that use the document wait. Without this, a thread that only asks for the heads
-  /// would end the pending transaction between two edits that belong together.
+  /// Runs `body` while other threads that use the document wait. Otherwise a thread that only reads the heads would
+  /// commit the pending transaction between two edits that belong together.
   ///
   /// `body` must not wait for a thread that uses the document. Calls may be nested.
   package func withoutOtherThreads<Result, Failure: Error>(
@@ -147,8 +147,8 @@ public final class Document: Sendable {
     #endif
   }
 
-  /// - Parameter waits: whether a change that another thread makes is waited for. A caller that holds another document's lock
-  ///   must not wait.
+  /// - Parameter waits: whether to wait for a change that another thread is making. A caller that holds another
+  ///   document's lock must not wait.
   @inline(__always)
   private func locked<Result, Failure: Error>(
     waits: Bool = true, _ body: (inout DocumentState) throws(Failure) -> Result
@@ -167,20 +167,20 @@ public final class Document: Sendable {
   }
 }
 
-/// Everything mutable of a document, which its lock hands to one thread at a time.
+/// A document's whole mutable state, which its lock hands to one thread at a time.
 ///
-/// Unchecked: objects of the core are not `Sendable`, and none of them is known outside of this value but while the document
-/// is locked.
+/// Unchecked, because objects of the core are not `Sendable`; outside of this value they are only accessible while the
+/// document is locked.
 struct DocumentState: ~Copyable, @unchecked Sendable {
   var core: DocumentCore
-  /// Keystrokes that are not in the core yet.
+  /// Buffered keystrokes that are not in the core yet.
   var keystrokes = Keystrokes()
-  /// The thread that makes a change no other thread may cut in two, else 0.
+  /// The thread that is making a change that no other thread may split; 0 if there is none.
   var changingThread: UInt = 0
 
   init(core: DocumentCore) { self.core = core }
 
-  /// Brings the core up to date, and keeps no keystrokes until they are expected again.
+  /// Applies buffered keystrokes, and buffers no more until they are expected again.
   @inline(__always)
   mutating func applyKeystrokes() {
     guard keystrokes.object != nil else { return }
@@ -189,12 +189,12 @@ struct DocumentState: ~Copyable, @unchecked Sendable {
   }
 }
 
-/// When the changes of a loaded document are hashed, which takes most of the time of loading.
+/// When the changes of a loaded document are hashed, which takes most of the loading time.
 public enum Verification: Sendable {
   /// Before the document can be used.
   case immediate
-  /// When the hashes are first needed, so always before a change is sent, or by `Document.verify`. For files that this program
-  /// has written itself: their checksum is checked at once.
+  /// When the hashes are first needed, so always before a change is sent, or by `Document.verify`. For files that this
+  /// program wrote itself; their checksum is verified at once.
   case deferred
 }
 

@@ -1,7 +1,7 @@
-/// How much is to be logged. Taken for the sake of programs written for automerge-swift: this library does no I/O, so
-/// it logs nothing at any level; what goes wrong is thrown.
+/// How much to log. Exists for programs written for automerge-swift: this library does no I/O, so it logs nothing at
+/// any level; it throws errors instead.
 public enum LogVerbosity: Int, Comparable, Sendable {
-  // The numbers are the severities of syslog. Source: RFC 5424, section 6.2.1.
+  // The numbers are syslog's severities. Source: RFC 5424, section 6.2.1.
   case errorOnly = 3
   case debug = 6
   case tracing = 8

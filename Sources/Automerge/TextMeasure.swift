@@ -1,9 +1,9 @@
-/// How much text there is, in every unit an editor may count in. Of a whole text, or of the part before some place.
+/// The size of a text, or of the part before some place, in every unit that an editor may count in.
 public struct TextMeasure: Hashable, Sendable {
   public var utf8: Int
   public var scalars: Int
   public var utf16: Int
-  /// Line feeds, so a place's line number counted from 0.
+  /// Line feeds: the line number of the end, counted from 0.
   public var newlines: Int
 
   public init(utf8: Int = 0, scalars: Int = 0, utf16: Int = 0, newlines: Int = 0) {
@@ -13,9 +13,9 @@ public struct TextMeasure: Hashable, Sendable {
   public static let zero = TextMeasure()
 }
 
-/// One replacement in a text object, fit for an editor: what went, what came, and where in UTF-8 bytes.
-/// In a list of them each one's offset counts in the text that the ones before it have left. One that begins where the one before it
-/// ends stands behind what that one has deleted.
+/// One replacement in a text object, for editors: what was deleted and inserted, and where in UTF-8 bytes. In a list,
+/// each edit's offset refers to the text after the edits before it. An edit that begins where the one before it ends
+/// comes after what that one deleted.
 public struct TextEdit: Hashable, Sendable {
   public var object: ObjId
   public var utf8Offset: Int

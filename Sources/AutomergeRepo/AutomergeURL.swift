@@ -6,14 +6,14 @@ import Foundation
 ///
 ///     automerge:4NMNnkMhL8jXrdJ9jamS58PAVdXu/agenda/0#2mTLr…|2vrpt…
 public struct AutomergeURL: Hashable, Sendable {
-  /// Longer texts are no URLs of ours.
+  /// Longer texts are refused unread.
   private static let maximumByteCount = 8 << 10
   private static let scheme = "automerge:"
 
   public var documentId: DocumentId
   /// The keys and indices that lead to a part of the document; empty for the whole.
   public var path: [String]
-  /// The version that is meant; empty for the present one.
+  /// The heads of the version that is meant; empty for the present one.
   public var heads: Set<ChangeHash>
 
   public init(_ documentId: DocumentId, path: [String] = [], heads: Set<ChangeHash> = []) {
@@ -40,7 +40,7 @@ extension AutomergeURL: LosslessStringConvertible {
     }
   }
 
-  /// The heads in order, so that one version has one text.
+  /// Lists the heads in order, so that one version has one text.
   public var description: String {
     let names = path.map { "/" + ($0.addingPercentEncoding(withAllowedCharacters: .alphanumerics) ?? "") }
     let versions = heads.sorted().map { Base58Check.encode($0.bytes) }
@@ -58,7 +58,7 @@ extension AutomergeURL: Codable {
     self = url
   }
 
-  /// As its text.
+  /// Writes the URL's text.
   public func encode(to encoder: any Encoder) throws {
     var container = encoder.singleValueContainer()
     try container.encode(description)

@@ -1,26 +1,26 @@
 import Foundation
 
 extension DocumentId: Comparable, Identifiable, LosslessStringConvertible {
-  /// Its text, as automerge-repo calls it.
+  /// The id's text, as automerge-repo calls it.
   public var id: String { description }
 
-  /// By bytes, on every machine the same.
+  /// Compares the bytes, which gives the same order on every machine.
   public static func < (left: DocumentId, right: DocumentId) -> Bool {
     left.bytes.lexicographicallyPrecedes(right.bytes)
   }
 }
 
 extension DocumentId {
-  /// A new one, at random.
+  /// Makes a new random id.
   public init() {
     var random = SystemRandomNumberGenerator()
     self = .random(using: &random)
   }
 
-  /// The one that has a UUID's bytes.
+  /// The id with a UUID's bytes.
   public init(_ uuid: UUID) {
     let id = withUnsafeBytes(of: uuid.uuid) { DocumentId(bytes: Array($0)) }
-    // A UUID has 16 bytes.
+    // Never nil, as a UUID has 16 bytes.
     self = id ?? DocumentId()
   }
 }
@@ -28,7 +28,7 @@ extension DocumentId {
 extension DocumentId: Codable {
   private enum Field: String, CodingKey { case id }
 
-  /// Reads its text, or automerge-repo-swift's form, an object with the text at `id`.
+  /// Reads the id's text, or automerge-repo-swift's form, an object with the text at `id`.
   public init(from decoder: any Decoder) throws {
     let text: String
     if let single = try? decoder.singleValueContainer().decode(String.self) {
@@ -43,7 +43,7 @@ extension DocumentId: Codable {
     self = id
   }
 
-  /// As its text.
+  /// Writes the id's text.
   public func encode(to encoder: any Encoder) throws {
     var container = encoder.singleValueContainer()
     try container.encode(description)

@@ -20,7 +20,7 @@ public struct DocumentId: Hashable, Sendable, CustomStringConvertible {
     self.description = description
   }
 
-  /// Nil unless `text` is the Base58 text of 16 bytes with the right checksum; an `automerge:` prefix is allowed.
+  /// Nil unless `text` is the Base58 form of 16 bytes with the right checksum. A prefix `automerge:` is allowed.
   public init?(_ text: String) {
     let prefix = "automerge:"
     let bare = text.hasPrefix(prefix) ? text.dropFirst(prefix.count) : text[...]
@@ -34,14 +34,14 @@ public struct DocumentId: Hashable, Sendable, CustomStringConvertible {
     Self.lastRead.withLock { [self] in $0 = self }
   }
 
-  /// The same for a text that may be missing.
+  /// The same for an optional text.
   public init?(_ text: String?) {
     guard let text else { return nil }
     self.init(text)
   }
 
-  /// The last id read: message after message is about one document, and checking a text takes as long as reading the rest of a
-  /// short message.
+  /// The last id read. Consecutive messages are mostly about one document, and checking an id's text takes as long as
+  /// reading the rest of a short message.
   private static let lastRead = Mutex<DocumentId?>(nil)
 
   /// A new id, in the form of a random UUID.

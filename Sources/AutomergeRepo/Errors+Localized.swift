@@ -5,7 +5,7 @@ extension StorageError: LocalizedError {
 }
 
 extension CBORError: LocalizedError, CustomStringConvertible {
-  /// A part of a sentence, with the place.
+  /// Part of a sentence, with the position.
   public var description: String {
     switch self {
     case .truncated(let at): "the CBOR value ends too early, at byte \(at)"
@@ -22,7 +22,7 @@ extension CBORError: LocalizedError, CustomStringConvertible {
 }
 
 extension RepoMessageError: LocalizedError, CustomStringConvertible {
-  /// A part of a sentence.
+  /// Part of a sentence.
   public var description: String {
     switch self {
     case .notCBOR(let error): "\(error)"

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// A value that changes, for readers that want the latest one and not every one before it.
+/// A changing value for readers that want the latest state and not every one before it.
 @AutomergeRepo
 public final class LatestValues<Value: Sendable & Equatable> {
   private struct Readers {
@@ -15,14 +15,14 @@ public final class LatestValues<Value: Sendable & Equatable> {
 
   deinit { for reader in readers.withLock({ Array($0.continuations.values) }) { reader.finish() } }
 
-  /// Tells the readers if it is another value.
+  /// Sets the value, and tells the readers if it differs.
   public func set(_ value: Value) {
     guard value != self.value else { return }
     self.value = value
     for reader in readers.withLock({ Array($0.continuations.values) }) { reader.yield(value) }
   }
 
-  /// The value now, and again whenever it has changed. A slow reader misses the values in between, and never the last one.
+  /// The value now, and again whenever it has changed. A slow reader misses values in between, but never the last one.
   public func updates() -> AsyncStream<Value> {
     let (stream, continuation) = AsyncStream.makeStream(of: Value.self, bufferingPolicy: .bufferingNewest(1))
     let number = readers.withLock { readers in

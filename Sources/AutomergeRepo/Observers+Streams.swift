@@ -1,6 +1,6 @@
 extension Observers {
-  /// What `value` makes of the events, as a sequence that begins with `first`. Ends with the observers' owner, or after a value
-  /// for which `isLast` holds.
+  /// A sequence of `first` and what `value` makes of each event. Ends with the observers' owner, or after a value for
+  /// which `isLast` holds.
   func stream<Value: Sendable>(
     _ policy: AsyncStream<Value>.Continuation.BufferingPolicy, first: Value? = nil,
     isLast: @escaping @AutomergeRepo (Value) -> Bool = { _ in false },
@@ -21,7 +21,7 @@ extension Observers {
   }
 }
 
-/// Finishes a sequence when its source is gone: a reader that waits would wait forever.
+/// Finishes a sequence when its source is gone; otherwise its readers would wait forever.
 private final class StreamEnd<Value: Sendable>: Sendable {
   let continuation: AsyncStream<Value>.Continuation
 

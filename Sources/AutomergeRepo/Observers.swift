@@ -1,4 +1,4 @@
-/// An observation that goes on until it is cancelled. Dropping it does not cancel it.
+/// An observation that lasts until it is cancelled. Dropping it does not cancel it.
 @AutomergeRepo
 public final class Observation {
   private var end: (() -> Void)?

@@ -1,9 +1,9 @@
 import Synchronization
 
-/// A continuation that waits for several things at once: the first of them resumes it, the others do nothing.
+/// A continuation that waits for several things at once: the first one resumes it, the others then do nothing.
 ///
-/// When the last one that could resume it is released, it is resumed with `otherwise`. A loop that ends releases its timers,
-/// and the answers that other processes still owe; what waits for them must not wait forever.
+/// Releasing the last reference resumes it with `otherwise`. A loop that ends releases its timers and the closures that
+/// wait for other processes; the code that awaits them must not wait forever.
 public final class OneReply<Value: Sendable>: Sendable {
   private let continuation: Mutex<CheckedContinuation<Value, Never>?>
   private let otherwise: Value
@@ -32,7 +32,7 @@ public final class OneReply<Value: Sendable>: Sendable {
 }
 
 extension RepoClock {
-  /// Waits. False if the clock has ended before: do not wait again.
+  /// Waits. Returns false if the clock has ended first: do not wait again.
   public func pause(for duration: Duration) async -> Bool {
     await OneReply.wait(otherwise: false) { reply in
       schedule(after: duration) { reply.resume(returning: true) }

@@ -13,7 +13,7 @@ public struct PeerId: Hashable, Sendable, Comparable, CustomStringConvertible {
   /// A random id, for a program whose networks do not prove the identity of peers.
   public static func random() -> PeerId { PeerId("peer-" + String(UInt64.random(in: .min ... .max), radix: 36)) }
 
-  /// By bytes, so that both ends of a connection agree on the smaller one.
+  /// Compares the bytes, so that both ends of a connection agree which id is smaller.
   public static func < (left: PeerId, right: PeerId) -> Bool {
     left.description.utf8.lexicographicallyPrecedes(right.description.utf8)
   }
@@ -24,28 +24,28 @@ extension PeerId: ExpressibleByStringLiteral, Codable {
 
   public init(from decoder: any Decoder) throws { self.init(try decoder.singleValueContainer().decode(String.self)) }
 
-  /// As its text.
+  /// Writes the id's text.
   public func encode(to encoder: any Encoder) throws {
     var container = encoder.singleValueContainer()
     try container.encode(description)
   }
 }
 
-/// Identifies a store. Several peers, the processes of one user, may share it.
+/// Identifies a store. Several peers, such as one user's processes, may share it.
 public struct StorageId: Hashable, Sendable, CustomStringConvertible {
   public let description: String
 
   public init(_ text: String) { description = text }
 }
 
-/// What a peer tells about itself when it connects.
+/// What a peer says about itself when it connects.
 public struct PeerMetadata: Hashable, Sendable {
-  /// The name of its person; clean it before showing it.
+  /// The name of the peer's person. Clean it before you show it.
   public var name: String?
   public var storageId: StorageId?
-  /// Whether its documents are gone when it leaves.
+  /// Whether the peer's documents are gone when it leaves.
   public var isEphemeral: Bool
-  /// The addresses where it listens, as `host:port`.
+  /// The addresses where the peer listens, as `host:port`.
   public var addresses: [String]
 
   public init(name: String? = nil, storageId: StorageId? = nil, isEphemeral: Bool = false, addresses: [String] = []) {

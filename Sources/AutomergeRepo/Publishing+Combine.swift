@@ -1,7 +1,7 @@
 #if canImport(Combine)
   import Combine
 
-  // What `Repo` and `DocHandle` have as sequences, for programs that observe with Combine. A publisher keeps nothing alive.
+  // The sequences of `Repo` and `DocHandle`, for programs that observe with Combine. A publisher keeps nothing alive.
 
   extension Repo {
     /// `peerUpdates()` as a publisher.

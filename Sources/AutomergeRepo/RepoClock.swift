@@ -1,11 +1,11 @@
 import Foundation
 
-/// A repo's source of time. Programs use the loop's, tests a manual one.
+/// A repo's source of time: the loop's in programs, a manual one in tests.
 @AutomergeRepo
 public protocol RepoClock: AnyObject, Sendable {
   /// Monotonic time since an arbitrary moment.
   var now: Duration { get }
-  /// The calendar's time. It may jump.
+  /// The calendar's time, which may jump.
   var date: Date { get }
   /// Runs `action` once, after `delay`. Dropping the result does not cancel it.
   @discardableResult
@@ -15,11 +15,11 @@ public protocol RepoClock: AnyObject, Sendable {
 /// A scheduled action.
 @AutomergeRepo
 public protocol ScheduledAction: AnyObject, Sendable {
-  /// Cancels the action; does nothing if it has run.
+  /// Cancels the action; does nothing if it has run already.
   func cancel()
 }
 
-/// The system's time, for programs without a loop.
+/// The system's time, for programs without an event loop.
 public final class SystemClock: RepoClock {
   private let start = ContinuousClock.now
 

@@ -2,7 +2,8 @@
   import Combine
   import Synchronization
 
-  /// A sequence for Combine: each subscriber has one of its own, from which it takes as many elements as it asks for.
+  /// Publishes a sequence with Combine: each subscriber has a sequence of its own, and takes as many elements from it
+  /// as it asks for.
   package struct SequencePublisher<Output: Sendable>: Publisher {
     package typealias Failure = Never
 
@@ -18,7 +19,8 @@
     }
   }
 
-  /// One subscriber's subscription. Sendable because a subscriber may be called from any thread, by one at a time.
+  /// One subscriber's subscription. Sendable because a subscriber may call it from any thread, though never from two at
+  /// once.
   private final class Delivery<Element: Sendable>: Subscription, @unchecked Sendable {
     private struct State {
       var demand = Subscribers.Demand.none

@@ -1,6 +1,6 @@
 import Foundation
 
-/// One check that a provider did not pass.
+/// A check that a provider failed.
 public struct ConformanceFinding: Hashable, Sendable, CustomStringConvertible {
   /// The name of the check, such as `ranges`.
   public let check: String
@@ -10,7 +10,7 @@ public struct ConformanceFinding: Hashable, Sendable, CustomStringConvertible {
   public var description: String { "\(check): \(problem)" }
 }
 
-/// A provider does not conform: what it did wrong, check by check.
+/// A provider does not conform: the checks that it failed, and why.
 public struct ConformanceError: LocalizedError, CustomStringConvertible {
   public let findings: [ConformanceFinding]
 

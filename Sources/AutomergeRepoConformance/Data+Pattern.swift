@@ -1,7 +1,7 @@
 import Foundation
 
 extension Data {
-  /// Bytes that repeat at no power of two, so that no part can stand for another unnoticed.
+  /// Bytes whose repetition has no period of a power of two, so that no part can replace another unnoticed.
   static func pattern(byteCount: Int) -> Data {
     let block = (0..<251).map { UInt8($0) }
     var data = Data(capacity: byteCount + block.count)

@@ -4,7 +4,7 @@ import Foundation
 /// A receiver that does not read, and its sender.
 extension NetworkConformance {
   private static let pieceByteCount = 64 << 10
-  /// By now a sender must know that its peer does not read.
+  /// When this much is unsent, a sender must have noticed that its peer does not read.
   private static let crowdingByteCount = 48 << 20
   /// A receiver that is told not to read may still deliver what it has read, and no more than this.
   private static let lateByteCount = 1 << 20

@@ -115,12 +115,12 @@ extension NetworkConformance {
     stations.send(marker.sent, from: 0)
     let recorder = stations.recorders[1]
     let rule = "a message with a sender that is not its peer, or for another target, is not delivered"
-    // A provider may take a forged message for a reason to disconnect.
+    // A provider may disconnect because of a forged message.
     try await stations.wait(rule) { !recorder.messages.isEmpty || !recorder.isConnected }
     try expect(recorder.messages.allSatisfy { $0 == marker.received }, rule)
   }
 
-  /// Shows that messages get through, connecting again first if the two are not connected.
+  /// Checks that messages get through. If the two are not connected, connects them again first.
   private func talk(_ stations: Stations) async throws {
     if !stations.areConnected { try await stations.connect() }
     for index in 0...1 {
@@ -182,7 +182,7 @@ extension NetworkConformance {
       if !stations.areConnected { try await stations.connect() }
       let (count, losses) = (recorder.messages.count, recorder.disconnectedCount)
       try await inject(bytes)
-      // Bytes that look like the beginning of a message may swallow some messages that follow.
+      // Bytes that look like the beginning of a message may swallow some messages after them.
       try await stations.wait("after broken bytes a provider goes on or disconnects") {
         stations.send(good.sent, from: 0)
         return recorder.messages.count > count || recorder.disconnectedCount > losses

@@ -29,7 +29,7 @@ private struct Repos {
     }
   }
 
-  /// A note of the first repo that both have.
+  /// A note that the first repo shares with the second, with both handles.
   func share() async throws -> (note: Note, handles: [DocHandle]) {
     let document = Document()
     let note = Note(text: try document.putObject(obj: .ROOT, key: "text", ty: .Text))

@@ -31,7 +31,7 @@ public struct NetworkConformance {
   let limit: Duration
   private let makePair: MakePair
 
-  /// - Parameter limit: how long a check waits for what has to come, by the pair's clock.
+  /// - Parameter limit: how long a check waits for something to happen, by the pair's clock
   public init(within limit: Duration = .seconds(10), makePair: @escaping MakePair) {
     (self.limit, self.makePair) = (limit, makePair)
   }
@@ -42,7 +42,7 @@ public struct NetworkConformance {
     if !findings.isEmpty { throw ConformanceError(findings: findings) }
   }
 
-  /// Runs all checks, each with a pair of its own, and returns what went wrong.
+  /// Runs all checks, each with a pair of its own, and returns those that failed.
   public func findings() async -> [ConformanceFinding] {
     var findings: [ConformanceFinding] = []
     for check in Check.allCases {

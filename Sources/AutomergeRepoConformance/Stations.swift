@@ -1,7 +1,7 @@
 import AutomergeRepo
 import Foundation
 
-/// Takes a repo's place behind a provider: remembers what it reports, and notes reports that must not be.
+/// Takes a repo's place behind a provider: records what the provider reports, and which reports break a rule.
 @AutomergeRepo
 final class Recorder: NetworkDelegate {
   private(set) var connectedCount = 0
@@ -14,7 +14,7 @@ final class Recorder: NetworkDelegate {
   private(set) var messages: [RepoMessage] = []
   /// Reports that broke a rule.
   private(set) var violations: [String] = []
-  /// True while the provider is asked to send.
+  /// True while the provider's `send` is running.
   var isSending = false
   private let local: LocalPeer
   private let isOfSiblings: Bool
@@ -70,7 +70,7 @@ final class Stations {
   var second: any NetworkProvider { pair.second.provider }
   var areConnected: Bool { recorders.allSatisfy(\.isConnected) }
 
-  /// Waits until a condition holds; throws the rule if it does not come true in time.
+  /// Waits until a condition holds; throws the rule if it does not hold in time.
   func wait(_ rule: String, until condition: @AutomergeRepo () -> Bool) async throws {
     try await pair.wait(rule, within: limit, until: condition)
   }
@@ -92,8 +92,8 @@ final class Stations {
     (index == 0 ? first : second).send(message, to: peer)
   }
 
-  /// A message from one provider to the other, with these bytes: as it is sent, and as it has to arrive. The two differ where the
-  /// provider has a name of its own for each process, as between siblings.
+  /// A message from one provider to the other, with these bytes: as it is sent, and as it must arrive. The two differ
+  /// if the provider has a name of its own for each process, as between siblings.
   func message(_ data: Data, from index: Int) -> (sent: RepoMessage, received: RepoMessage) {
     func message(_ sender: PeerId, _ target: PeerId) -> RepoMessage {
       .document(.init(senderId: sender, targetId: target, documentId: document, content: .sync(data)))
@@ -105,7 +105,7 @@ final class Stations {
     )
   }
 
-  /// Throws if a recorder has noted a forbidden report.
+  /// Throws if a recorder has received a forbidden report.
   func checkReports() throws(BrokenRule) {
     for recorder in recorders { if let rule = recorder.violations.first { try expect(false, rule) } }
   }
@@ -118,7 +118,7 @@ final class Stations {
 }
 
 extension NetworkPair {
-  /// Lets time pass until a condition holds; throws the rule if it does not come true in time.
+  /// Lets time pass until a condition holds; throws the rule if it does not hold in time.
   func wait(_ rule: String, within limit: Duration, until condition: @AutomergeRepo () -> Bool) async throws {
     let deadline = clock.now + limit
     while !condition() {

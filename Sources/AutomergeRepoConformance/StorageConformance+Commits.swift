@@ -82,7 +82,7 @@ extension StorageConformance {
     }
   }
 
-  /// Runs two things at least fifty times each, and at the same time: neither ends before the other has run as often.
+  /// Runs two things at the same time, at least fifty times each: neither ends before the other has run as often.
   private static func atTheSameTime(
     _ one: @escaping @Sendable (Int) async throws -> Void, _ other: @escaping @Sendable (Int) async throws -> Void
   ) async throws {
@@ -113,8 +113,8 @@ extension StorageConformance {
     try await Self.checkWritten(by: (0..<4).map { "\($0)" }, in: store)
   }
 
-  /// What one of several writers does at the same time. Call it in processes of their own, each with another name, and when all
-  /// have ended `checkWritten`: the one check that the suite cannot make by itself.
+  /// Runs one of several writers that write at the same time. Call it in separate processes, each with another name,
+  /// and `checkWritten` when all have ended: the one check that the suite cannot run by itself.
   public static func write(as name: String, to store: any StorageProvider) async throws {
     for number in 0..<16 {
       try await store.save(["shared", "incremental", "\(name)-\(number)"], Data("\(name)-\(number)".utf8))
@@ -124,7 +124,7 @@ extension StorageConformance {
     }
   }
 
-  /// Throws unless the store has what `write` leaves.
+  /// Throws unless the store contains what `write` leaves.
   public static func checkWritten(by names: [String], in store: any StorageProvider) async throws {
     let expected = names.map { "\($0)-15" }
     let items = try await store.loadRange(["shared", "incremental"])

@@ -35,16 +35,16 @@ public struct StorageConformance: Sendable {
     public static let atomicCommits = Promises(rawValue: 1)
   }
 
-  /// Opens the store at a place: an empty one when the suite first names the place, and from then on the same one. A second
-  /// provider that is open at the same place stands for another process.
+  /// Opens the store at a place: an empty one when the suite first names the place, and the same one from then on. A
+  /// second provider that is open at the same place acts as another process.
   public typealias Open = @Sendable (_ place: String) async throws -> any StorageProvider
 
   private let promises: Promises
   private let isForOneProcess: Bool
   private let open: Open
 
-  /// - Parameter isForOneProcess: whether a store refuses a second process, as the protocol allows only where the file system
-  ///   leaves no choice. Then no second provider is opened at a place that has one.
+  /// - Parameter isForOneProcess: whether a store refuses a second process, which the protocol allows only if the file
+  ///   system leaves no choice. Then no second provider is opened at a place that has one.
   public init(promising promises: Promises = [], isForOneProcess: Bool = false, open: @escaping Open) {
     (self.promises, self.isForOneProcess, self.open) = (promises, isForOneProcess, open)
   }
@@ -55,7 +55,7 @@ public struct StorageConformance: Sendable {
     if !findings.isEmpty { throw ConformanceError(findings: findings) }
   }
 
-  /// Runs all checks, each at a place of its own, and returns what went wrong.
+  /// Runs all checks, each at a place of its own, and returns those that failed.
   public func findings() async -> [ConformanceFinding] {
     var findings: [ConformanceFinding] = []
     for check in Check.allCases {
@@ -73,7 +73,7 @@ public struct StorageConformance: Sendable {
   private func perform(_ check: Check) async throws {
     let place = check.rawValue
     let store = try await open(place)
-    // Another process's, as far as a provider can tell.
+    // A store that looks like another process's.
     func other() async throws -> any StorageProvider { isForOneProcess ? store : try await open(place) }
     switch check {
     case .savedValues: try await savedValues(store)

@@ -1,10 +1,10 @@
 import Automerge
 
 extension Document {
-  /// Prints the outline of the document to standard output, to look at while debugging.
+  /// Prints the outline of the document to standard output, for debugging.
   public func walk() throws { print(try outline()) }
 
-  /// What the document holds, a line for each value, indented by depth.
+  /// The document's content, one line for each value, indented by depth.
   public func outline() throws -> String { try schema().lines(indent: 0).joined(separator: "\n") }
 }
 

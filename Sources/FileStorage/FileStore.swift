@@ -4,9 +4,9 @@ import Foundation
 
 /// A store on plain files: one for each key, named by the key, in a directory for each prefix.
 ///
-/// When `save` has returned, its bytes survive a loss of power: they are synced before the rename, and the directory after it.
-/// Several processes may use one directory, for chunks are named by their content and files appear whole or not at all. All
-/// work runs on one private queue, in the order of the calls.
+/// When `save` has returned, its bytes survive a loss of power: they are synced before the rename, and the directory
+/// after it. Several processes may use one directory, because chunks are named by their content and files appear
+/// completely or not at all. All work runs on one private queue, in the order of the calls.
 public final class FileStore: StorageProvider {
   private let files: StoreFiles
   private let queue = DispatchQueue(label: "notes-lsp.store", qos: .userInitiated)
@@ -32,7 +32,7 @@ public final class FileStore: StorageProvider {
     try await run { files throws(StorageError) in
       var items: [StoredItem] = []
       for (key, path) in try files.list(prefix) {
-        // Another process, compacting, may have removed it since it was listed.
+        // Another process that compacts may have removed it since it was listed.
         if let data = try files.read(path) { items.append(StoredItem(key: key, data: data)) }
       }
       return items

@@ -178,7 +178,7 @@ package struct StoreFiles: Sendable {
     }
   }
 
-  /// Without its last component, ending with a slash; empty at the root.
+  /// The directory of a path, ending with a slash; empty at the root.
   private static func parent(of path: String) -> String {
     let whole = path.hasSuffix("/") ? path.dropLast() : path[...]
     return whole.lastIndex(of: "/").map { String(whole[...$0]) } ?? ""

@@ -1,26 +1,26 @@
 /// One side of a JSON-RPC conversation: bytes in, events out; messages in, frames out.
 ///
-/// It does no I/O: bytes go in by `receive` (or `append` and `nextEvent`), frames leave through `send` before the call
-/// that makes them returns. It knows one method, `$/cancelRequest`, which belongs to the base protocol.
+/// It does no I/O: bytes go in with `receive` (or `append` and `nextEvent`), and frames leave through `send` before the
+/// call that makes them returns. It knows only the method `$/cancelRequest`, which belongs to the base protocol.
 ///
-/// Not thread-safe: keep it where the session is.
+/// Not thread-safe: use it only where the session runs.
 public final class Connection {
   public enum Event: Equatable, Sendable {
-    /// Wants exactly one `reply`.
+    /// Needs exactly one `reply`.
     case request(id: RequestId, method: String, params: JSONValue?)
     case notification(method: String, params: JSONValue?)
-    /// The answer to our request `id`, which asked for `method`.
+    /// The response to our request `id` for `method`.
     case response(id: RequestId, method: String, result: Result<JSONValue, ResponseError>)
     /// The other side no longer wants the answer. It still must get one: `ResponseError.requestCancelled` or the result.
     case cancelled(id: RequestId)
     /// An invalid message arrived, and was answered if possible. For the log; the conversation continues.
     case protocolError(ResponseError)
-    /// The frames cannot be told apart any more. It was answered on a best-effort basis; nothing more will be read.
+    /// The frames can no longer be told apart. The connection sent an error if it could, and reads nothing more.
     case fatal(FrameError)
   }
 
-  /// Our request ids start here. Vim takes a request whose id equals one of its own for a response, and its own count
-  /// from 1; it loses responses to ids that are strings.
+  /// Our request ids start here. Vim mistakes a request for a response if its id equals one of Vim's own, which count
+  /// from 1; and it loses responses to ids that are strings.
   public static let firstRequestId: Int64 = 1 << 30
 
   private var reader: FrameReader
@@ -31,7 +31,7 @@ public final class Connection {
   private var nextRequestId = Connection.firstRequestId
   private var isFatal = false
 
-  /// - Parameter send: takes one whole frame at a time, in order.
+  /// - Parameter send: called with one whole frame at a time, in order
   public init(
     frameLimit: Int = FrameReader.defaultFrameLimit, jsonLimits: JSONLimits = JSONLimits(),
     send: @escaping ([UInt8]) -> Void
@@ -41,10 +41,10 @@ public final class Connection {
     self.send = send
   }
 
-  /// Requests of the other side that wait for a reply.
+  /// Requests of the other side that have no reply yet.
   public var unansweredRequests: Set<RequestId> { unanswered }
 
-  /// Whether the input stops in the middle of a frame.
+  /// Whether the input ends in the middle of a frame.
   public var hasPartialFrame: Bool { reader.unreadByteCount > 0 }
 
   /// Reads bytes and calls `handle` for each event as soon as it is complete, so `handle` may send a reply.
@@ -53,12 +53,12 @@ public final class Connection {
     while let event = nextEvent() { handle(event) }
   }
 
-  /// Takes bytes; `nextEvent` tells what they mean.
+  /// Appends bytes; `nextEvent` returns what they mean.
   public func append(_ bytes: some Sequence<UInt8>) {
     reader.append(bytes)
   }
 
-  /// The next event, `nil` until more bytes come.
+  /// The next event; nil until more bytes come.
   public func nextEvent() -> Event? {
     while !isFatal {
       do {
@@ -73,7 +73,7 @@ public final class Connection {
     return nil
   }
 
-  /// Answers a request, the first time; later calls for the same request do nothing and return `false`.
+  /// Answers a request. Later calls for the same request do nothing and return `false`.
   @discardableResult
   public func reply(to id: RequestId, _ result: Result<JSONValue, ResponseError>) -> Bool {
     guard unanswered.remove(id) != nil else { return false }
@@ -81,7 +81,7 @@ public final class Connection {
     return true
   }
 
-  /// Answers a request with a result that is JSON text already.
+  /// Answers a request with a result that is already JSON text.
   @discardableResult
   public func reply(to id: RequestId, encoded result: [UInt8]) -> Bool {
     guard unanswered.remove(id) != nil else { return false }
@@ -99,7 +99,7 @@ public final class Connection {
     send(FrameWriter.frame(.notification(method: method, params: params)))
   }
 
-  /// Sends a notification whose parameters are JSON text already.
+  /// Sends a notification whose parameters are already JSON text.
   public func notify(_ method: String, encoded params: [UInt8]) {
     var body: [UInt8] = []
     body.reserveCapacity(params.count + method.utf8.count + 64)
@@ -121,7 +121,7 @@ public final class Connection {
     return id
   }
 
-  /// Tells the other side that we no longer want the answer to our request. If it answers anyway, that is an event.
+  /// Tells the other side that we no longer need the answer to our request. If it answers anyway, that is an event.
   public func cancel(_ id: RequestId) {
     guard methodsAsked[id] != nil else { return }
     notify("$/cancelRequest", ["id": id.json])

@@ -1,4 +1,4 @@
-/// A number that JSON-RPC or LSP gives to a kind of error.
+/// A number that JSON-RPC or LSP assigns to a kind of error.
 public struct ErrorCode: RawRepresentable, Hashable, Sendable {
   public let rawValue: Int
 
@@ -14,7 +14,7 @@ public struct ErrorCode: RawRepresentable, Hashable, Sendable {
   /// A valid request failed: LSP's code for errors that are not protocol errors.
   public static let requestFailed = ErrorCode(rawValue: -32803)
   public static let serverCancelled = ErrorCode(rawValue: -32802)
-  /// The text changed while the request was worked on.
+  /// The text changed while the request was being handled.
   public static let contentModified = ErrorCode(rawValue: -32801)
   /// The client cancelled the request.
   public static let requestCancelled = ErrorCode(rawValue: -32800)

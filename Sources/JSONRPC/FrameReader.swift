@@ -1,4 +1,4 @@
-/// Why a byte stream cannot be cut into frames. Nothing after it can be trusted.
+/// Why a byte stream cannot be split into frames. Nothing after the error can be trusted.
 public enum FrameError: Error, Equatable {
   case headerTooLarge(limit: Int)
   case malformedHeader
@@ -21,7 +21,7 @@ extension FrameError: CustomStringConvertible {
   }
 }
 
-/// Cuts a byte stream into the bodies of LSP's frames: `Content-Length: 5\r\n\r\nhello`.
+/// Splits a byte stream into the bodies of LSP's frames: `Content-Length: 5\r\n\r\nhello`.
 ///
 ///     header ──blank line──► body ──last byte──► header
 ///        └───────── anything wrong ─────────────► failed, for good
@@ -44,7 +44,7 @@ public struct FrameReader: Sendable {
   private var buffer: [UInt8] = []
   /// Where the unread bytes start in `buffer`.
   private var start = 0
-  /// Up to where the header's end was already searched for.
+  /// The search for the header's end has reached this position.
   private var searched = 0
 
   public init(frameLimit: Int = defaultFrameLimit, headerLimit: Int = defaultHeaderLimit) {
@@ -52,7 +52,7 @@ public struct FrameReader: Sendable {
     self.headerLimit = headerLimit
   }
 
-  /// Received bytes that do not yet make a whole frame.
+  /// Received bytes that do not make a whole frame yet.
   public var unreadByteCount: Int { buffer.count - start }
 
   public mutating func append(_ bytes: some Sequence<UInt8>) {
@@ -60,7 +60,7 @@ public struct FrameReader: Sendable {
     buffer.append(contentsOf: bytes)
   }
 
-  /// The next complete body, or `nil` until more bytes come.
+  /// The next complete body; nil until more bytes come.
   /// - Complexity: O(n) in the bytes received, over all calls.
   public mutating func next() throws(FrameError) -> [UInt8]? {
     switch state {
@@ -99,7 +99,7 @@ public struct FrameReader: Sendable {
 
   /// The position after the blank line that ends the header.
   private mutating func findHeaderEnd() -> Int? {
-    // A header may be nothing but the blank line; it is then refused for want of a length.
+    // A header may consist of only the blank line; it is then refused because it lacks a length.
     var position = max(searched, start)
     while position < buffer.count {
       let byte = buffer[position]
@@ -142,7 +142,7 @@ public struct FrameReader: Sendable {
     for byte in digits {
       let digit = byte &- UInt8(ascii: "0")
       guard digit < 10 else { throw .invalidContentLength }
-      // Staying at the first value above the limit keeps any number of digits from overflowing.
+      // Once the value is above the limit it stays as it is, so that no number of digits overflows.
       if value <= frameLimit { value = value * 10 + Int(digit) }
     }
     guard value <= frameLimit else { throw .frameTooLarge(limit: frameLimit) }
@@ -156,11 +156,12 @@ public struct FrameReader: Sendable {
     return slice
   }
 
-  /// Drops read bytes: all at once when none is left, else when they are the larger part, so each byte moves O(1) times.
+  /// Removes bytes that were read: all at once when none are left, otherwise when they are the larger part, so that
+  /// each byte moves O(1) times.
   private mutating func consume(_ byteCount: Int) {
     start += byteCount
     if start == buffer.count {
-      // One large frame must not pin its memory for the rest of the session.
+      // One large frame must not occupy its memory for the rest of the session.
       if buffer.capacity > 1 << 20 { buffer = [] } else { buffer.removeAll(keepingCapacity: true) }
       start = 0
     } else if start > buffer.count / 2 {

@@ -1,4 +1,4 @@
-/// Puts LSP's header before a body.
+/// Adds LSP's header to a body.
 public enum FrameWriter {
   /// One frame, ready to send.
   public static func frame(_ body: [UInt8]) -> [UInt8] {

@@ -4,10 +4,10 @@ public enum JSONError: Error, Equatable {
   case unexpectedByte(UInt8, at: Int)
   case controlCharacter(at: Int)
   case invalidNumber(at: Int)
-  /// Beyond what a `Double` holds, or written with more than a thousand digits.
+  /// Larger than a `Double` can hold, or written with more than a thousand digits.
   case numberTooLarge(at: Int)
   case invalidEscape(at: Int)
-  /// One half of a surrogate pair without the other: no Unicode text has it.
+  /// One half of a surrogate pair without the other, which no Unicode text contains.
   case loneSurrogate(at: Int)
   case invalidUTF8(at: Int)
   case tooDeep(at: Int)
@@ -15,7 +15,7 @@ public enum JSONError: Error, Equatable {
 }
 
 extension JSONError {
-  /// The byte that is wrong; nil if the text ends too early.
+  /// The position of the wrong byte; nil if the text ends too early.
   public var position: Int? {
     switch self {
     case .unexpectedEnd: nil

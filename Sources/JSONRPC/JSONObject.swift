@@ -1,7 +1,7 @@
 /// The members of a JSON object, in the order in which they were first set.
 ///
-/// Most objects in messages have a handful of members, which are found by looking at each. A larger one gets an index,
-/// so that an object of a million keys costs no more per key.
+/// Most objects in messages have a handful of members, which are found by comparing each. A larger one has an index, so
+/// that an object of a million keys costs no more per key.
 public struct JSONObject: Sendable {
   public struct Member: Sendable {
     public let key: String
@@ -11,12 +11,12 @@ public struct JSONObject: Sendable {
   public private(set) var members: [Member] = []
   private var positions: [ByteExactKey: Int]?
 
-  /// Above this many members a hash lookup is quicker than comparing.
+  /// With more members than this, a hash look-up is faster than comparing.
   private static let scanLimit = 16
 
   public init() {}
 
-  /// The members in this order; of equal keys the last value counts.
+  /// The members in this order. If a key occurs twice, the last value counts.
   public init(_ pairs: some Sequence<(String, JSONValue)>) {
     for (key, value) in pairs { self[key] = value }
   }
@@ -25,7 +25,7 @@ public struct JSONObject: Sendable {
   public var isEmpty: Bool { members.isEmpty }
 
   /// The value of a member. Setting `nil` removes it.
-  /// - Complexity: O(1), removing O(n) in the number of members.
+  /// - Complexity: O(1); removing is O(n) in the members
   public subscript(key: String) -> JSONValue? {
     get { position(of: key).map { members[$0].value } }
     set {
@@ -38,7 +38,7 @@ public struct JSONObject: Sendable {
     }
   }
 
-  /// Sets a member; the parser's way, which copies nothing.
+  /// Sets a member for the parser, without copying anything.
   mutating func set(_ key: consuming String, _ value: consuming JSONValue) {
     if let position = position(of: key) { members[position].value = value } else { append(key, value) }
   }
@@ -76,7 +76,7 @@ extension JSONObject: Hashable {
   }
 
   public func hash(into hasher: inout Hasher) {
-    // The order does not count, so each member's hash is added.
+    // The order does not matter, so the hashes of the members are added.
     var sum = 0
     for member in members {
       var memberHasher = Hasher()
@@ -92,20 +92,20 @@ extension JSONObject: ExpressibleByDictionaryLiteral {
   public init(dictionaryLiteral pairs: (String, JSONValue)...) { self.init(pairs) }
 }
 
-/// A key that equals another only when the bytes do.
+/// A key that equals another one only if the bytes are equal.
 private struct ByteExactKey: Hashable {
   let text: String
 
   static func == (a: ByteExactKey, b: ByteExactKey) -> Bool { a.text.hasSameBytes(as: b.text) }
 
-  // Equal bytes have equal hashes under String's own, coarser equality too.
+  // Equal bytes have equal hashes under String's coarser equality, too.
   func hash(into hasher: inout Hasher) { hasher.combine(text) }
 }
 
 extension String {
-  /// Whether both are the same UTF-8 bytes; `==` on strings also takes different spellings of a character for equal.
+  /// Whether both have the same UTF-8 bytes; `==` on strings also equates different spellings of a character.
   func hasSameBytes(as other: String) -> Bool {
-    // Keys of one length mostly differ at once; the full comparison is for those that do not.
+    // Keys of one length mostly differ in their first byte; the full comparison is for those that do not.
     guard utf8.count == other.utf8.count, utf8.first == other.utf8.first else { return false }
     let same = utf8.withContiguousStorageIfAvailable { bytes in
       other.utf8.withContiguousStorageIfAvailable { bytes.elementsEqual($0) }

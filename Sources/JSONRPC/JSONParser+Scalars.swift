@@ -1,5 +1,5 @@
 extension JSONParser {
-  /// A number has at most this many bytes; 767 digits decide any `Double`.
+  /// The most bytes of a number; 767 digits determine any `Double`.
   private static var maximumNumberByteCount: Int { 1_024 }
 
   mutating func parseNumber(_ bytes: Span<UInt8>) throws(JSONError) -> JSONValue {
@@ -71,7 +71,7 @@ extension JSONParser {
       position += 1
       return try text(of: plain, isASCII: isASCII, at: quote)
     }
-    // Escapes are rare, except for line ends in whole texts: copy the bytes between them in one go.
+    // Escapes are rare, except for line ends in whole texts, so the bytes between them are copied at once.
     var decoded: [UInt8] = []
     decoded.append(contentsOf: bytes.extracting(start..<position))
     while bytes[position] == UInt8(ascii: "\\") {
@@ -85,7 +85,7 @@ extension JSONParser {
     return try text(of: decoded.span, isASCII: isASCII, at: quote)
   }
 
-  /// Moves to the next quote or backslash; `false` when a byte on the way was not ASCII.
+  /// Moves to the next quote or backslash; `false` if a byte on the way was not ASCII.
   private mutating func skipPlainBytes(_ bytes: Span<UInt8>) throws(JSONError) -> Bool {
     var seen: UInt8 = 0
     var next = position
@@ -103,7 +103,8 @@ extension JSONParser {
   }
 
   private func text(of bytes: Span<UInt8>, isASCII: Bool, at quote: Int) throws(JSONError) -> String {
-    // ASCII and decoded escapes are always valid, so use the quicker initializer, which repairs instead of checking.
+    // ASCII and decoded escapes are always valid, so this uses the faster initializer, which repairs instead of
+    // checking.
     let text: String? = bytes.withUnsafeBufferPointer { bytes in
       isASCII ? String(decoding: bytes, as: UTF8.self) : String(validating: bytes, as: UTF8.self)
     }

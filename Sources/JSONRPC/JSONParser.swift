@@ -1,8 +1,8 @@
-/// Limits on a JSON text, so that a small text cannot demand much memory or stack.
+/// Limits of a JSON text, so that a small text cannot demand much memory or stack.
 public struct JSONLimits: Sendable {
-  /// How deep arrays and objects may nest.
+  /// How deeply arrays and objects may be nested.
   public var depth = 128
-  /// How many values one text may hold. A value takes 40 bytes or less besides its text.
+  /// How many values one text may contain. A value takes at most 40 bytes besides its text.
   public var valueCount = 4 << 20
 
   public init() {}
@@ -21,7 +21,8 @@ extension JSONValue {
   }
 }
 
-/// A recursive-descent reader over the bytes of one text, which every method is handed: a span cannot be stored yet.
+/// A recursive-descent reader of the bytes of one text, which every method is passed, because a span cannot be stored
+/// yet.
 struct JSONParser {
   var position = 0
   private var depthLeft: Int

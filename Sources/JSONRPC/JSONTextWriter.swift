@@ -1,6 +1,7 @@
-/// Writes a JSON text piece by piece, where a value of all of it would take long to build: a list of ten thousand objects.
+/// Writes a JSON text piece by piece, for texts such as a list of ten thousand objects, which would take long to build
+/// as a value.
 ///
-/// The caller keeps to JSON's grammar: members in objects, elements in arrays. Commas are inserted.
+/// The caller follows JSON's grammar: members in objects, elements in arrays. The writer inserts commas.
 public struct JSONTextWriter {
   /// The JSON written so far, compact and in UTF-8.
   public private(set) var bytes: [UInt8] = []
@@ -36,7 +37,7 @@ public struct JSONTextWriter {
     bytes.append(quoted: value)
   }
 
-  /// A value that is JSON text already.
+  /// Writes a value that is already JSON text.
   public mutating func value(_ encoded: [UInt8]) {
     separate()
     bytes.append(contentsOf: encoded)
@@ -52,7 +53,7 @@ public struct JSONTextWriter {
     bytes.append(contentsOf: (value ? "true" : "false").utf8)
   }
 
-  /// A member with a string; nothing if that is nil.
+  /// Writes a member with a string; nothing if the string is nil.
   public mutating func member(_ name: StaticString, _ value: String?) {
     guard let value else { return }
     key(name)
@@ -64,7 +65,7 @@ public struct JSONTextWriter {
     bytes.append(bracket)
   }
 
-  /// After a value another one follows.
+  /// Call before each key, value and opening bracket: inserts the comma after a previous one.
   private mutating func separate() {
     switch bytes.last {
     case nil, UInt8(ascii: "{"), UInt8(ascii: "["), UInt8(ascii: ":"): break

@@ -1,12 +1,13 @@
-/// A JSON text as a value: what a message carries before anyone gives it a type.
+/// A JSON text as a value: the content of a message before it is decoded into a type.
 ///
-/// Strings and keys are equal when their UTF-8 bytes are; `"é"` in its two Unicode spellings is two different strings.
-/// The members of an object are equal in any order.
+/// Strings and keys are equal if their UTF-8 bytes are; the two Unicode spellings of `"é"` are two different strings.
+/// The order of an object's members does not matter.
 public enum JSONValue: Sendable {
   case null
   case bool(Bool)
   case int(Int64)
-  /// A number with a fraction or an exponent, or an integer beyond `Int64`. Not finite: written as `null`.
+  /// A number with a fraction or an exponent, or an integer beyond `Int64`. If it is not finite, it is written as
+  /// `null`.
   case double(Double)
   case string(String)
   case array([JSONValue])
@@ -38,7 +39,7 @@ extension JSONValue {
     if case .bool(let value) = self { value } else { nil }
   }
 
-  /// The integer, also when it was written as `1.0` or `1e3`.
+  /// The integer, even if it was written as `1.0` or `1e3`.
   public var intValue: Int? {
     switch self {
     case .int(let value): Int(exactly: value)
@@ -67,12 +68,12 @@ extension JSONValue {
     if case .object(let value) = self { value } else { nil }
   }
 
-  /// The member of an object, `nil` when there is none or this is no object.
+  /// The member of an object; nil if there is none or this is not an object.
   public subscript(key: String) -> JSONValue? {
     if case .object(let object) = self { object[key] } else { nil }
   }
 
-  /// The element of an array, `nil` outside its bounds or when this is no array.
+  /// The element of an array; nil outside of its bounds or if this is not an array.
   public subscript(index: Int) -> JSONValue? {
     guard case .array(let elements) = self, elements.indices.contains(index) else { return nil }
     return elements[index]
@@ -125,7 +126,7 @@ extension JSONValue: CustomStringConvertible {
 }
 
 extension Double {
-  /// The integer that this is; `nil` with a fraction or beyond `Int64`.
+  /// The integer with this value; nil if it has a fraction or is beyond `Int64`.
   ///
   /// `Int64(exactly:)` does the same but calls `trunc`, and so needs the C library's mathematics where nothing else does.
   var exactInt64: Int64? {

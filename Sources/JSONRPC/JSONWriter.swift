@@ -52,7 +52,7 @@ extension [UInt8] {
     self[first...].reverse()
   }
 
-  /// Appends a JSON string, and escapes only what it must.
+  /// Appends a JSON string, escaping only what must be escaped.
   mutating func append(quoted text: String) {
     append(UInt8(ascii: "\""))
     var text = text

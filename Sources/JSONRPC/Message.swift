@@ -5,7 +5,7 @@ public enum Message: Hashable, Sendable {
   case response(id: RequestId, result: Result<JSONValue, ResponseError>)
 }
 
-/// A JSON text that is no JSON-RPC message.
+/// A JSON text that is not a JSON-RPC message.
 public struct InvalidMessage: Error, Hashable, Sendable {
   public enum Problem: Hashable, Sendable {
     /// LSP has no batches.
@@ -15,17 +15,17 @@ public struct InvalidMessage: Error, Hashable, Sendable {
     case invalidId
     case invalidMethod
     case invalidParams
-    /// Neither a method nor a result nor an error.
+    /// It has neither a method nor a result nor an error.
     case noKind
   }
 
   public let problem: Problem
-  /// The message's id, as far as it has a valid one.
+  /// The message's id, if it has a valid one.
   public let id: RequestId
   /// Whether it was meant as a response; a response is never answered.
   public let isResponse: Bool
 
-  /// What to answer.
+  /// The error to answer with.
   public var response: ResponseError {
     switch problem {
     case .batch: .invalidRequest("Batches of messages are not supported.")

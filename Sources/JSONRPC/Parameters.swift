@@ -10,7 +10,7 @@ public struct Parameters: Sendable {
   public let value: JSONValue
   private let path: Path?
 
-  /// The way from the message's `params` to this value; only made into text when an error needs it.
+  /// The path from the message's `params` to this value; made into text only if an error needs it.
   private indirect enum Path: Sendable {
     case field(String, of: Path?)
     case element(Int, of: Path?)
@@ -33,7 +33,7 @@ public struct Parameters: Sendable {
     self.path = path
   }
 
-  /// Whether the field is there and not `null`.
+  /// Whether the field exists and is not `null`.
   public func has(_ field: String) -> Bool { present(field) != nil }
 
   public func string(_ field: String) throws(ResponseError) -> String {
@@ -60,7 +60,7 @@ public struct Parameters: Sendable {
     try convert(field, "an integer") { $0.intValue }
   }
 
-  /// LSP's `uinteger`, as in lines and columns; larger numbers than it allows are taken too.
+  /// LSP's `uinteger`, as in lines and columns; larger numbers than LSP allows are accepted too.
   public func nonNegativeInt(_ field: String) throws(ResponseError) -> Int {
     try required(field, "an integer from 0 up", try nonNegativeIntIfPresent(field))
   }
@@ -123,7 +123,7 @@ public struct Parameters: Sendable {
     }
   }
 
-  /// An `InvalidParams` about a field, for what its kind alone does not tell: `"range.end" must not be before its start.`
+  /// An `InvalidParams` about a field, for faults other than a wrong kind: `"range.end" must not be before its start.`
   public func invalid(_ field: String, _ predicate: String) -> ResponseError {
     .invalidParams("\"\(Path.field(field, of: path).text)\" \(predicate).")
   }

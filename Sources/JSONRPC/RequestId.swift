@@ -1,4 +1,4 @@
-/// What ties a response to its request. The sender of the request chooses it.
+/// Connects a response with its request. The sender of the request chooses it.
 public enum RequestId: Hashable, Sendable {
   case int(Int64)
   case string(String)
@@ -7,7 +7,7 @@ public enum RequestId: Hashable, Sendable {
 }
 
 extension RequestId {
-  /// The id in a message, `nil` when the value is none of the kinds that JSON-RPC allows.
+  /// The id in a message; nil if the value is not of a kind that JSON-RPC allows.
   public init?(_ json: JSONValue) {
     switch json {
     case .int(let value): self = .int(value)

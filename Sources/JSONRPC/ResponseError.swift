@@ -1,4 +1,4 @@
-/// The error half of a response; `message` is fit to show to a person.
+/// The error of a response; `message` can be shown to a person.
 public struct ResponseError: Error, Hashable, Sendable {
   public var code: ErrorCode
   public var message: String
@@ -31,7 +31,7 @@ public struct ResponseError: Error, Hashable, Sendable {
 }
 
 extension ResponseError {
-  /// Reads the `error` member of a response; `nil` when it is none.
+  /// Reads the `error` member of a response; nil if it is not a valid one.
   init?(_ json: JSONValue) {
     guard let code = json["code"]?.intValue else { return nil }
     self.init(code: ErrorCode(rawValue: code), message: json["message"]?.stringValue ?? "", data: json["data"])

@@ -33,6 +33,7 @@ extension InvitationError: LocalizedError {
     case .unknown: "There is no such invitation any more."
     case .blocked: "The peer is blocked."
     case .unreachable(let name, let reason): "\(name) cannot be reached: \(reason)"
+    case .notTaken(let name): "\(name) does not take the invitation."
     case .timedOut(let name): "\(name) has not answered."
     case .alreadyHere(let id): "The document \(id) is already here."
     }

@@ -9,15 +9,20 @@ extension TLSError: LocalizedError {
 }
 
 extension HandshakeError: LocalizedError {
-  public var errorDescription: String? {
+  public var errorDescription: String? { description }
+}
+
+extension HandshakeError: CustomStringConvertible {
+  /// One clause that can be shown to a person.
+  public var description: String {
     switch self {
-    case .unexpectedMessage: "The other side sent a message out of turn."
-    case .versionMismatch: "The other side speaks another version of the protocol."
-    case .wrongPeer: "Another peer answers there."
-    case .ownPeerId: "This program has reached itself."
-    case .unusablePeerId: "The other side has a name that cannot be used."
-    case .timedOut: "The other side has not introduced itself in time."
-    case .refused(let reason): "The other side has refused: \(reason)"
+    case .unexpectedMessage: "the peer sent a message out of turn"
+    case .versionMismatch: "the peer speaks another version of the protocol"
+    case .wrongPeer: "another peer answers there"
+    case .ownPeerId: "this program has reached itself"
+    case .unusablePeerId: "the peer has a name that cannot be used"
+    case .timedOut: "the peer did not answer in time"
+    case .refused(let reason): "the peer refused: \(reason)"
     }
   }
 }

@@ -5,7 +5,7 @@ import Foundation
 struct ChunkName: Hashable, Sendable {
   enum Kind: String, Sendable { case snapshot, incremental }
 
-  /// Escaped, as in the database.
+  /// In the form of the database, with escapes.
   var document: String
   var kind: Kind
   /// 32 bytes.

@@ -1,6 +1,6 @@
 import AutomergeRepo
 
-/// The commits that wait, oldest first, and which of them become one transaction.
+/// The commits that wait, oldest first. Decides which of them become one transaction.
 struct CommitQueue {
   struct Commit {
     var steps: [WriteStep]
@@ -11,18 +11,19 @@ struct CommitQueue {
     var byteCount: Int { steps.reduce(0) { $0 + $1.byteCount } }
   }
 
-  /// As many as there are documents open, and more memory than all their last moments of typing.
+  /// The most commits: as many as documents may be open. They would take more memory than the last moments of typing in
+  /// all of these.
   static let maximumCount = 1 << 14
   static let maximumByteCount = 256 << 20
-  /// The limit for one transaction. Each step may take a lock, and all processes share some thousands.
+  /// The limit of one transaction. Each step may take a lock, and all processes share some thousands of locks.
   static let maximumBatchSteps = 512
   static let maximumBatchByteCount = 4 << 20
-  /// After so many failures because of others a commit is given back.
+  /// After this many failures that others caused, a commit fails.
   static let maximumAttempts = 8
 
   private(set) var waiting: [Commit] = []
   private var byteCount = 0
-  /// How many of the first are made each on its own, as together they have failed.
+  /// How many of the first commits are made separately, because together they failed.
   private var aloneCount = 0
 
   var isEmpty: Bool { waiting.isEmpty }
@@ -51,14 +52,14 @@ struct CommitQueue {
     return batch
   }
 
-  /// Puts commits that were not made before all others, to be made together or each on its own.
+  /// Puts commits that were not made before all others, to be made together or separately.
   mutating func putBack(_ commits: [Commit], alone: Bool) {
     waiting = commits + waiting
     if alone || aloneCount > 0 { aloneCount += commits.count }
     byteCount += commits.reduce(0) { $0 + $1.byteCount }
   }
 
-  /// Takes the commits for which a condition holds.
+  /// Removes and returns the commits for which a condition holds.
   mutating func take(where condition: (Commit) -> Bool) -> [Commit] {
     let taken = waiting.filter(condition)
     guard !taken.isEmpty else { return [] }

@@ -2,14 +2,14 @@ import AutomergeRepo
 
 /// The rows of both tables whose keys begin with some names, as conditions in SQL.
 struct KeyRange: Sendable {
-  /// Of a table: an SQL condition, and its parameters, which are numbered from the one given on.
+  /// For one table: an SQL condition, and its parameters, which are numbered from a given number on.
   struct Condition {
     var sql: String
     var parameters: [SQLParameter]
   }
 
   let prefix: StorageKey
-  /// As in the database; empty for everything.
+  /// In the form of the database; empty for everything.
   let text: String
 
   init(_ prefix: StorageKey) { (self.prefix, text) = (prefix, StorageKeyText.prefix(prefix)) }

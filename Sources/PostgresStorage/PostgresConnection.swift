@@ -4,7 +4,7 @@ import UV
 
 /// An open connection in pipeline mode: statements are sent without waiting for the answers to earlier ones.
 ///
-/// Never blocks. Belongs to the loop, as all of `AutomergeRepo`.
+/// Never blocks. Runs on the loop, like everything in `AutomergeRepo`.
 @AutomergeRepo
 final class PostgresConnection {
   /// Statements that are sent and answered together. If one fails, the server skips the rest.
@@ -28,7 +28,7 @@ final class PostgresConnection {
   private let maximumSilence: Duration
   private var watcher: DescriptorWatcher?
   private var exchanges: [Exchange] = []
-  /// The first exchange that is not wholly sent.
+  /// The first exchange that is not completely sent.
   private var sending = 0
   private var hasUnsent = false
   private var lastAnswer: Duration
@@ -53,13 +53,13 @@ final class PostgresConnection {
     }
   }
 
-  /// Whether the connection is there.
+  /// Whether the connection is open.
   var isOpen: Bool { watcher != nil }
 
   /// Sends statements after those that were given earlier.
   ///
-  /// - Parameter done: called once, with the result of each statement, or why one failed; inside this call if the connection
-  ///   turns out to have ended.
+  /// - Parameter done: called once, with the result of each statement, or the first failure; inside this call if the
+  ///   connection turns out to have ended
   func perform(
     _ statements: [SQLStatement], done: @escaping @AutomergeRepo (Result<[SQLResult], SQLFailure>) -> Void
   ) {
@@ -78,8 +78,8 @@ final class PostgresConnection {
 
   // MARK: Sending
 
-  /// Sends as much as the socket takes. What libpq has not sent stays small: no statement is given to it before those
-  /// ahead are out.
+  /// Sends as much as the socket accepts. libpq buffers little, because it is given no statement before the earlier
+  /// ones are sent.
   private func send() {
     while !hasUnsent, sending < exchanges.count {
       let exchange = exchanges[sending]
@@ -93,7 +93,7 @@ final class PostgresConnection {
         sending += 1
       }
       guard isSent else { return lose() }
-      // Small statements leave together, with the synchronization behind them.
+      // Small statements are sent together, followed by the synchronization.
       if sending < exchanges.count, exchanges[sending].nextIsSmall { continue }
       switch PQflush(raw) {
       case 0: break
@@ -116,10 +116,10 @@ final class PostgresConnection {
       case 1: break
       default: return lose()
       }
-      // The server has taken something in.
+      // The server has received something.
       lastAnswer = clock.now
     }
-    // A descriptor in error is readable, too: reading says why.
+    // A descriptor in error is readable, too: reading reports the error.
     if events != .writable {
       guard PQconsumeInput(raw) == 1 else { return lose() }
       lastAnswer = clock.now
@@ -135,7 +135,7 @@ final class PostgresConnection {
     var emptyCount = 0
     while isOpen, !exchanges.isEmpty, PQisBusy(raw) == 0 {
       guard let next = PQgetResult(raw) else {
-        // Each statement's results end with nothing. If nothing else follows, nothing is under way any more.
+        // Each statement's results end with an empty one. A further empty one means that no statement is running.
         emptyCount += 1
         if emptyCount > 2 { return PQstatus(raw) == CONNECTION_OK ? () : lose() }
         continue
@@ -190,7 +190,7 @@ final class PostgresConnection {
 }
 
 extension PostgresConnection.Exchange {
-  /// Statements up to this size are gathered before they are sent.
+  /// Statements up to this size are collected before they are sent.
   private static let smallByteCount = 4096
 
   fileprivate var nextIsSmall: Bool {

@@ -19,13 +19,13 @@ final class PostgresLink {
   /// When an operation that has waited since `submitted` is given up; nil while there is a connection.
   func expiry(submitted: Duration) -> Duration? {
     guard let downSince else { return nil }
-    // The database is there, and has nothing for us.
+    // The database is reachable, but refuses us.
     if let problem, !problem.isPassing { return submitted }
     return max(downSince + Self.patience, submitted + Self.shortPatience)
   }
 
-  /// How long operations wait for a database that is away, and the least that each of them waits. Source: Storage.md,
-  /// "PostgreSQL".
+  /// How long operations wait for a database that is unreachable, and the least that each of them waits. Source:
+  /// Storage.md, "PostgreSQL".
   static let patience: Duration = .seconds(5)
   static let shortPatience: Duration = .seconds(1)
 
@@ -110,7 +110,7 @@ final class PostgresLink {
 
 /// How long a server may be silent while an answer is due, before its connection counts as lost.
 ///
-/// The limit grows, so that a merely slow server is not sent the same statements again and again in vain.
+/// The limit grows, so that a merely slow server is not sent the same statements repeatedly in vain.
 struct SilenceLimit {
   static let first: Duration = .seconds(5)
   static let maximum: Duration = .seconds(160)
@@ -124,7 +124,7 @@ struct SilenceLimit {
 }
 
 extension StorageError {
-  /// Whether the same may soon succeed without anything being repaired.
+  /// Whether the same operation may soon succeed without any repair.
   var isPassing: Bool {
     switch self {
     case .unreachable, .busy, .full: true

@@ -2,22 +2,22 @@ import AutomergeRepo
 internal import CPostgres
 import Foundation
 
-/// A connection that is open and whose database has our schema, not yet in anyone's hands.
+/// An open connection whose database has our schema, not in use yet.
 struct OpenedConnection: @unchecked Sendable {
   // Unchecked: the thread that opened it passes it to the loop once.
   let raw: OpaquePointer
 }
 
-/// Opens a connection and makes the schema on first use. Blocks: finding the host's address, TLS and the password's proof
-/// take their time, so call it on a thread for work.
+/// Opens a connection and makes the schema on first use. Blocks for the host's address, TLS and the password, so call
+/// it on a worker thread.
 struct PostgresOpening {
-  /// For each address of each host. Source: Storage.md, "PostgreSQL".
+  /// The limit for each address of each host. Source: Storage.md, "PostgreSQL".
   static let connectSeconds = 5
-  /// For each statement here; a server that hangs must not keep the thread.
+  /// The limit for each statement here; a server that hangs must not keep the thread.
   private static let statementSeconds = 10.0
 
   let url: PostgresURL
-  /// Shown to the database's administrator, and how a process finds its own earlier connections.
+  /// Shown to the database's administrator. A process also finds its own earlier connections by it.
   let applicationName: String
 
   func open() throws(StorageError) -> OpenedConnection {
@@ -72,7 +72,7 @@ struct PostgresOpening {
     try run("COMMIT", raw)
   }
 
-  /// False if there is no schema of ours.
+  /// False if our schema does not exist.
   private func isPrepared(_ raw: OpaquePointer) throws(StorageError) -> Bool {
     let found = try run(PostgresSchema.look, raw)
     guard found?.bool(0, 0) == true else { return false }

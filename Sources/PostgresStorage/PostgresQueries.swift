@@ -2,7 +2,7 @@ import AutomergeRepo
 
 /// The queries over both tables.
 enum PostgresQueries {
-  /// Rows of: key, part, SHA-256, bytes; in no order. It is one statement, so all rows are from one snapshot.
+  /// Rows of: key, part, SHA-256, bytes; in no order. A single statement, so that all rows are from one snapshot.
   static func range(_ range: KeyRange) -> SQLStatement {
     let records = range.records()
     let sql = "SELECT key, part, sha256, bytes FROM notes_lsp.record WHERE \(records.sql)"

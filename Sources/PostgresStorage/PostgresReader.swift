@@ -1,9 +1,10 @@
 import AutomergeRepo
 
-/// Reads over a connection of its own, so that no read waits for a disk. Several statements are under way at a time.
+/// Reads over a connection of its own, so that no read waits for a write to reach the disk. Several statements run at a
+/// time.
 @AutomergeRepo
 final class PostgresReader {
-  /// More than the number of documents opened at once.
+  /// Larger than the number of documents that are opened at once.
   private static let maximumCount = 1 << 14
   private static let maximumUnderWay = 32
 
@@ -18,7 +19,7 @@ final class PostgresReader {
   /// The oldest first.
   private var waiting: [Read] = []
   private var underWayCount = 0
-  /// Those whose connection was lost, until they are put before all others.
+  /// The reads whose connection was lost, until they are put before all others.
   private var unanswered: [Read] = []
   private var expiry: (any ScheduledAction)?
   private var isStopped = false
@@ -78,7 +79,7 @@ final class PostgresReader {
     }
   }
 
-  /// Gives back what has waited long enough for a database that is away.
+  /// Fails operations that have waited long enough for a database that is unreachable.
   private func watchExpiry() {
     expiry?.cancel()
     let now = clock.now

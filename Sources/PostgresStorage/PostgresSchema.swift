@@ -6,18 +6,18 @@ import AutomergeRepo
 ///     record     every other key and its value
 ///     damaged    bytes that did not match their name, for a person to inspect
 ///     writer     each process's number of its last commit: see `WriterClaim`
-///     process    the processes that are there now: see `StoreHeartbeat`
+///     process    the processes that are running: see `StoreHeartbeat`
 ///
 /// All of them begin their keys with what tells documents apart, so both large ones may be partitioned. Source: Storage.md,
 /// "PostgreSQL".
 enum PostgresSchema {
   /// Increase it when an older notes-lsp would misunderstand the tables.
   static let version = 1
-  /// Values are stored in rows of at most this many bytes, so that no message is so long that it holds up the loop.
+  /// Values are stored in rows of at most this many bytes, so that no message is so long that it delays the loop.
   static let partByteCount = 256 << 10
-  /// `note` in ASCII: marks our advisory locks among those of other programs.
+  /// `note` in ASCII: distinguishes our advisory locks from those of other programs.
   static let lockClass = 0x6E6F_7465
-  /// The longest key in its written form: a third of the limit of an index page.
+  /// The longest key, as text: a third of the limit of an index page.
   private static let maximumKeyByteCount = 2048
 
   /// The form of a key in the tables.
@@ -25,11 +25,11 @@ enum PostgresSchema {
     try StorageKeyText.encode(key, maximumByteCount: maximumKeyByteCount)
   }
 
-  /// Serializes the processes that make the schema at the same time. Only before the tables are there.
+  /// Serializes processes that make the schema at the same time. Used only before the tables exist.
   static let lockForCreation = "SELECT pg_advisory_xact_lock(\(lockClass), 0)"
 
-  /// A row of: whether there is a schema of this name, and whether it has a version. Looks into the tables, as what `to_regclass`
-  /// has found once is remembered for the length of a transaction.
+  /// A row of: whether there is a schema of this name, and whether it has a version. Looks into the tables, because the
+  /// result of `to_regclass` is remembered until the transaction ends.
   static let look = """
     SELECT EXISTS (SELECT FROM pg_catalog.pg_namespace WHERE nspname = 'notes_lsp'), EXISTS (
       SELECT FROM pg_catalog.pg_class AS class JOIN pg_catalog.pg_namespace AS space ON space.oid = class.relnamespace
@@ -37,8 +37,8 @@ enum PostgresSchema {
     """
   static let readVersion = "SELECT number FROM notes_lsp.version"
 
-  /// Bytes of chunks are compressed already, so PostgreSQL need not try. A `writer` row is updated in each transaction, and stays
-  /// on its page.
+  /// Bytes of chunks are compressed already, so PostgreSQL need not try. A `writer` row is updated in each transaction,
+  /// and stays on its page.
   static let creation = [
     "CREATE SCHEMA notes_lsp",
     "CREATE TABLE notes_lsp.version (number integer NOT NULL)",

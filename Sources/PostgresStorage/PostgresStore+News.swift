@@ -3,14 +3,14 @@ import AutomergeRepo
 extension PostgresStore {
   /// Some rows of `chunk`, in the order of their transactions.
   struct NewsPage {
-    /// No transaction with a lower number was under way when the page was read.
+    /// No transaction with a lower number was running when the page was read.
     var settled: UInt64 = 0
     var chunks: [StorageKey] = []
     /// Where the next page begins; nil if this is the last.
     var next: NewsPosition?
   }
 
-  /// A position between rows: after this row, or, with only a transaction, before all of its rows.
+  /// A position between rows: after this row, or, with only a transaction, before all of that one's rows.
   struct NewsPosition {
     var transaction: UInt64
     var document = ""
@@ -20,7 +20,7 @@ extension PostgresStore {
 
   private static let newsPageCount = 1000
 
-  /// The rows that other processes have stored from a position on; with nil, only the current mark.
+  /// The rows that other processes have stored from a position on; with nil, only the present mark.
   func news(from position: NewsPosition?) async throws(StorageError) -> NewsPage {
     guard let position else {
       let rows = try await client.read(SQLStatement("SELECT pg_snapshot_xmin(pg_current_snapshot())"))

@@ -5,9 +5,9 @@ import UV
 
 /// A store in a PostgreSQL database, which any number of processes on any number of machines may use at a time.
 ///
-/// When `save` or `commit` has returned, its data is in the server's log on disk. Two connections serve all documents, one that reads
-/// and one that writes; commits that wait together become one transaction. While the database is away operations wait for it,
-/// and throw `StorageError.unreachable` after some seconds.
+/// When `save` or `commit` has returned, its data is in the server's log on disk. Two connections serve all documents,
+/// one that reads and one that writes; commits that wait together become one transaction. While the database is
+/// unreachable, operations wait for it, and throw `StorageError.unreachable` after some seconds.
 public final class PostgresStore: StorageProvider {
   /// Names this process in the database: a UUID, new each time.
   public let processId: String

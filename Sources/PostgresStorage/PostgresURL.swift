@@ -1,10 +1,11 @@
 internal import CPostgres
 import Foundation
 
-/// Where a database is: `postgres://user@host:port/database`, or by a unix socket `postgres:///database?host=/run/postgresql`.
+/// The address of a database: `postgres://user@host:port/database`, or through a unix socket
+/// `postgres:///database?host=/run/postgresql`.
 ///
-/// Everything that libpq knows may follow as a parameter (`sslmode`, `sslrootcert`, `target_session_attrs`, several hosts). A
-/// password is best kept out of the URL, where other users may see it: in `~/.pgpass` or `PGPASSWORD`.
+/// Everything that libpq accepts may follow as a parameter (`sslmode`, `sslrootcert`, `target_session_attrs`, several
+/// hosts). Other users may see the URL, so keep a password out of it: in `~/.pgpass` or `PGPASSWORD`.
 public struct PostgresURL: Hashable, Sendable {
   /// The text is not such a URL; the description says why.
   public struct Invalid: LocalizedError, Hashable, CustomStringConvertible {
@@ -17,7 +18,7 @@ public struct PostgresURL: Hashable, Sendable {
   let text: String
   private let shown: String
 
-  /// Whether a text is meant to be such a URL, right or wrong.
+  /// Whether a text is meant to be such a URL, correct or not.
   public static func hasScheme(_ text: String) -> Bool {
     text.hasPrefix("postgres://") || text.hasPrefix("postgresql://")
   }
@@ -46,6 +47,6 @@ public struct PostgresURL: Hashable, Sendable {
 }
 
 extension PostgresURL: CustomStringConvertible {
-  /// Without password and parameters, fit for a log.
+  /// The URL without password and parameters, for a log.
   public var description: String { shown }
 }

@@ -28,7 +28,7 @@ final class PostgresWriter {
   /// The number of the last transaction that was begun, and of the last that is certainly stored.
   private var lastNumber: Int64 = 0
   private var storedNumber: Int64 = 0
-  /// The commits of the transaction that is under way, or whose connection was lost before the answer to COMMIT.
+  /// The commits of the transaction that is running, or whose connection was lost before the answer to COMMIT.
   private var current: [CommitQueue.Commit] = []
   private var expiry: (any ScheduledAction)?
   private var isStopped = false
@@ -52,7 +52,7 @@ final class PostgresWriter {
     current = []
     for commit in left { commit.done(.unreachable("the store is closed")) }
     guard case .idle = state, let connection = link.connection else { return link.stop() }
-    // Not waited for by anyone: a row that stays is removed later.
+    // The answer is not awaited: a row that stays is removed later.
     connection.perform([claim.leaving]) { [link] _ in link.stop() }
   }
 
@@ -112,7 +112,7 @@ final class PostgresWriter {
     }
   }
 
-  /// Gives everything back that waits, and tries again when there is something to write.
+  /// Fails everything that waits, and tries again when there is something to write.
   private func refuse(_ error: StorageError) {
     let left = current + queue.take { _ in true }
     current = []
@@ -182,7 +182,7 @@ final class PostgresWriter {
     for index in commits.indices { commits[index].attemptCount += 1 }
     state = .idle
     if failure.isFenced {
-      // Our row was removed, or a later connection of ours has been made.
+      // Our row was removed, or a later connection of ours has raised its epoch.
       queue.putBack(commits, alone: false)
       return claimRow()
     }
@@ -206,7 +206,7 @@ final class PostgresWriter {
 
   // MARK: Waiting for the database
 
-  /// Gives back what has waited long enough for a database that is away.
+  /// Fails operations that have waited long enough for a database that is unreachable.
   private func watchExpiry() {
     expiry?.cancel()
     let now = clock.now
@@ -223,7 +223,7 @@ final class PostgresWriter {
   }
 }
 
-/// How often stored data may have been lost; read on any thread.
+/// How many times stored data may have been lost; read on any thread.
 final class LossCount: Sendable {
   private let count = Atomic<Int>(0)
 

@@ -1,23 +1,23 @@
-/// When a connection is opened, and opened again.
+/// Decides when to open a connection, and when to open it again.
 ///
 ///     idle ──started──► connecting ──connected──► connected ──answered──► working
 ///                        ▲    │ failed              │ lost                  │ lost
 ///                        │    ▼                     ▼                       │
 ///                        └─ pausing ◄───────────────┴───────────────────────┘
 ///
-/// The pause doubles with each failure, and is short again once a statement was answered. It is shortened at random, so that not
-/// all processes call a server at once that has just started.
+/// The pause doubles with each failure, and is short again once a statement was answered. It is shortened at random, so
+/// that not all processes connect at once to a server that has just started.
 struct Reconnection {
   static let firstPause: Duration = .milliseconds(50)
-  /// Short, because edits wait meanwhile: the store reconnects within a second after the database is back.
+  /// Short, because edits wait meanwhile: the store reconnects within a second of the database's return.
   static let maximumPause: Duration = .milliseconds(1000)
 
   enum Event: Equatable { case started, connected, failed, answered, lost, timerFired, stopped }
   enum Effect: Equatable {
-    /// To be answered with `connected` or `failed`.
+    /// Answer with `connected` or `failed`.
     case connect
     case startTimer(Duration)
-    /// Close the connection, or the one being opened.
+    /// Close the connection, or the one that is being opened.
     case close
   }
 
@@ -66,7 +66,7 @@ struct Reconnection {
     }
   }
 
-  /// Pauses for half of `longest` at least.
+  /// Pauses for at least half of `longest`.
   private mutating func pause(_ longest: Duration, using random: inout some RandomNumberGenerator) -> [Effect] {
     state = .pausing(next: min(longest * 2, Self.maximumPause))
     return [.startTimer(longest * Double.random(in: 0.5...1, using: &random))]

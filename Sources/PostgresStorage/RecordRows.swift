@@ -1,9 +1,10 @@
 import AutomergeRepo
 import Foundation
 
-/// Puts values together again from the rows of their parts, and checks them.
+/// Joins the rows of values' parts, and verifies the values.
 enum RecordRows {
-  /// The value of one record, from rows of its parts: number, SHA-256 of the whole, bytes. Nil if there is none, or it is damaged.
+  /// The value of one record, from rows of its parts: number, SHA-256 of the whole, bytes. Nil if there is no value, or
+  /// it is damaged.
   static func value(of rows: SQLResult) -> Data? {
     var parts = Parts()
     for row in 0..<rows.rowCount { parts.add(rows, row, firstColumn: 0) }
@@ -24,7 +25,7 @@ enum RecordRows {
       self.sha256.insert(sha256)
     }
 
-    /// The bytes as they are, whatever they should be.
+    /// The bytes, without comparing them with the hash.
     var joined: Data {
       if bytes.count == 1, let only = bytes[0] { return only }
       return bytes.sorted { $0.key < $1.key }.reduce(into: Data()) { $0 += $1.value }

@@ -4,7 +4,7 @@ internal import CPostgres
 enum SQLOutcome {
   case rows(SQLResult)
   case failed(SQLFailure)
-  /// Not carried out, as an earlier statement up to the same synchronization failed.
+  /// Not executed, because an earlier statement before the same synchronization failed.
   case skipped
   case synchronized
 
@@ -21,7 +21,7 @@ enum SQLOutcome {
     default:
       let message = PQresultErrorMessage(raw).map { Self.firstLine(String(cString: $0)) } ?? ""
       guard let state = notes_sql_state(raw) else {
-        // Made by libpq, when the connection has ended.
+        // Made by libpq when the connection has ended.
         self = .failed(.lost(message))
         return
       }

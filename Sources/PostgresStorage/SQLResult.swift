@@ -1,8 +1,7 @@
 internal import CPostgres
 import Foundation
 
-/// The server's answer to one statement. May be read on any thread, so that large values are copied elsewhere than on
-/// the loop.
+/// The server's answer to one statement. May be read on any thread, so that large values are not copied on the loop.
 final class SQLResult: @unchecked Sendable {
   // Unchecked: libpq does not change a complete result, and this object frees it.
 
@@ -14,7 +13,7 @@ final class SQLResult: @unchecked Sendable {
 
   var rowCount: Int { Int(PQntuples(raw)) }
 
-  /// The command that was carried out, as `COMMIT` or `INSERT 0 1`.
+  /// The command that was executed, such as `COMMIT` or `INSERT 0 1`.
   var commandTag: String { PQcmdStatus(raw).map { String(cString: $0) } ?? "" }
 
   /// Nil for NULL, and for a column that does not exist. Columns are in binary form.
@@ -28,7 +27,7 @@ final class SQLResult: @unchecked Sendable {
     return String(validating: bytes, as: UTF8.self)
   }
 
-  /// Of a column of four or eight bytes.
+  /// The value of a column of four or eight bytes.
   func integer(_ row: Int, _ column: Int) -> Int64? {
     guard let bytes = pointer(row, column) else { return nil }
     let bits = bytes.reduce(UInt64(0)) { $0 << 8 | UInt64($1) }

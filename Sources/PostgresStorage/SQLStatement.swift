@@ -24,7 +24,7 @@ enum SQLParameter: Hashable, Sendable {
     case .integer: 20
     }
   }
-  /// The value as sent: bytes unchanged, everything else as text.
+  /// The value as it is sent: bytes unchanged, everything else as text.
   var wire: Data {
     switch self {
     case .text(let text): Data(text.utf8)

@@ -5,9 +5,9 @@ import Logging
 public struct StoreProcess: Hashable, Sendable {
   /// A UUID, new for each start.
   public var id: String
-  /// The addresses on which it listens for its siblings, as `host:port`, likeliest first.
+  /// The addresses where it listens for its siblings, as `host:port`, likeliest first.
   public var addresses: [String]
-  /// The peer id of the key that it proves there.
+  /// The peer id of the key that it proves to them.
   public var key: String
 
   public init(id: String, addresses: [String], key: String) {
@@ -15,24 +15,24 @@ public struct StoreProcess: Hashable, Sendable {
   }
 }
 
-/// Tells the other processes on a database, by a row that is renewed, where this one is reached and by which key it is known; and reads
-/// where they are.
+/// Tells the other processes on a database this one's addresses and key, by a row that is renewed, and reads theirs.
 ///
-/// A process that may write to the table has every document at hand, so a row in it is proof enough. A row expires by the database's clock.
-/// While the database is away the processes that were found last still count.
+/// A process that may write to the table can read every document anyway, so a row in it is proof enough. A row expires
+/// by the database's clock. While the database is unreachable, the processes that were found last stay valid.
 @AutomergeRepo
 public final class StoreHeartbeat {
-  /// Between two beats, and how long a process counts as running after its last. Source: Storage.md, "PostgreSQL".
+  /// The interval of the beats, and how long a process counts as running after its last one. Source: Storage.md,
+  /// "PostgreSQL".
   public static let interval: Duration = .seconds(2)
   public static let expiry: Duration = .seconds(10)
-  /// A caller at our port may make us look, but not more often than this.
+  /// A caller at our port may cause a read, but not more often than this.
   static let minimumInterval: Duration = .milliseconds(100)
 
-  /// More than any database serves; rows beyond are not read.
+  /// Larger than the number of processes on any database; further rows are not read.
   private static let maximumProcesses: Int64 = 256
   private static let maximumAddresses = 16
 
-  /// Called with all other processes when they are first read, and when one starts, ends or changes its address.
+  /// Called with all other processes when they are first read, and when one starts, ends or changes its addresses.
   public var onProcesses: (@AutomergeRepo ([StoreProcess]) -> Void)?
   public private(set) var processes: [StoreProcess] = []
 
@@ -59,7 +59,7 @@ public final class StoreHeartbeat {
 
   public func start() { beat() }
 
-  /// Removes the row, so that the others need not wait for its end.
+  /// Removes the row, so that the others need not wait until it expires.
   public func stop() async {
     isStopped = true
     timer?.cancel()
@@ -67,7 +67,7 @@ public final class StoreHeartbeat {
       SQLStatement("DELETE FROM notes_lsp.process WHERE id = $1", [.text(own.id)]))
   }
 
-  /// Beats and reads now instead of at the end of the interval, as when a process has called that is not known yet.
+  /// Beats and reads now instead of at the end of the interval, for example when an unknown process has connected.
   public func beat() {
     let now = clock.now
     guard !isBeating, !isStopped, lastBeat.map({ now - $0 >= Self.minimumInterval }) ?? true else { return }
@@ -110,7 +110,7 @@ public final class StoreHeartbeat {
     }
   }
 
-  /// A row may say anything.
+  /// A row may contain anything.
   private static func process(_ id: String?, _ addresses: String?, _ key: String?) -> StoreProcess? {
     guard let id, let addresses, let key, key.utf8.count <= 256, addresses.utf8.count <= 4096 else { return nil }
     let list = addresses.split(separator: " ").prefix(maximumAddresses).map { String($0) }

@@ -5,8 +5,8 @@ import Logging
 
 /// Loads what other processes store into the documents that are open here, within seconds.
 ///
-/// Processes that are connected tell each other at every keystroke. This is the safety net beneath: it works while they cannot reach
-/// each other, and finds what one has stored and not told before it ended.
+/// Connected processes send each other every keystroke. This is the safety net beneath: it works while they cannot
+/// reach each other, and finds what a process stored but did not send before it ended.
 @AutomergeRepo
 public final class StoreNews {
   /// Source: Storage.md, "PostgreSQL".
@@ -31,7 +31,7 @@ public final class StoreNews {
     timer?.cancel()
   }
 
-  /// Looks now instead of at the end of the interval.
+  /// Polls now instead of at the end of the interval.
   public func look() {
     guard !isReading, !isStopped, let clock = repo?.clock else { return }
     timer?.cancel()
@@ -51,14 +51,14 @@ public final class StoreNews {
       var settled: UInt64?
       repeat {
         let page = try await store.news(from: position)
-        // Later pages are of a later moment, and show all that was settled at this one.
+        // Later pages are from a later moment, and show everything that was settled at the first one's.
         settled = settled ?? page.settled
         for key in cursor.receive(page.chunks) { try await takeIn(key) }
         position = page.next
       } while position != nil && !isStopped
       cursor.finish(settled: settled ?? 0)
     } catch {
-      // Read next time; a database that is away is reported by those that write.
+      // Read it at the next poll. Writing operations report a database that is unreachable.
       cursor.breakOff()
       log.debug("News of other processes: \(error)")
     }
@@ -85,7 +85,7 @@ public final class StoreNews {
     if !news.isEmpty { try handle.take(news) }
   }
 
-  /// A snapshot is mostly known, and may be large.
+  /// Most of a snapshot is usually known, and it may be large.
   @concurrent
   private static func changes(in chunk: Data, unknownTo document: Document) async throws -> Data {
     let stored = try Document(chunk)

@@ -3,9 +3,9 @@ import Foundation
 
 /// The statements of one transaction that makes several commits.
 ///
-/// It takes its locks first, in the same order in all processes, so that no two wait for each other. Where a commit
-/// merges records, these
-/// are read under the locks before anything is written; all else goes to the server in one piece.
+/// It takes its locks first, in the same order in all processes, so that no two processes wait for each other. If a
+/// commit merges records, these are read under the locks before anything is written; everything else goes to the server
+/// at once.
 struct WriteBatch {
   private let steps: [WriteStep]
   private let writer: WriterClaim
@@ -16,7 +16,7 @@ struct WriteBatch {
     (self.steps, self.writer, self.number) = (steps, writer, number)
   }
 
-  /// The keys of the records that are merged, in the order of `reading`.
+  /// The keys of the records to merge, in the order of `reading`.
   var mergedKeys: [String] {
     var keys: [String] = []
     for case .updateRecord(let key, _, _, _) in steps where !keys.contains(key) { keys.append(key) }
@@ -34,14 +34,14 @@ struct WriteBatch {
     ]
   }
 
-  /// Reads the records that are to be merged; nothing if there are none.
+  /// Reads the records to merge; empty if there are none.
   var reading: [SQLStatement] {
     mergedKeys.map { SQLStatement("SELECT part, sha256, bytes FROM notes_lsp.record WHERE key = $1", [.text($0)]) }
   }
 
   /// Writes everything, and commits.
   ///
-  /// - Parameter stored: the current content of the records to merge.
+  /// - Parameter stored: the current content of the records to merge
   func writing(over stored: [String: Data]) -> [SQLStatement] {
     var stored = stored
     var statements: [SQLStatement] = []
@@ -76,7 +76,7 @@ struct WriteBatch {
 
   // MARK: Values
 
-  /// Leaves an intact row alone, and replaces one whose bytes do not match its name.
+  /// Keeps an intact row, and replaces one whose bytes do not match its name.
   private func saving(_ name: ChunkName, _ data: Data) -> [SQLStatement] {
     let parts = Self.parts(of: data)
     return parts.enumerated().map { index, bytes in
@@ -107,7 +107,7 @@ struct WriteBatch {
     }
   }
 
-  /// Copies the value to `damaged` and removes it, if it is still the one with this hash.
+  /// Copies the value to `damaged` and removes it, if it still has this hash.
   private func settingAside(_ key: StorageKey, _ text: String, _ sha256: Data) -> [SQLStatement] {
     let (table, condition, parameters): (String, String, [SQLParameter]) =
       if let name = ChunkName(key) {
@@ -137,7 +137,7 @@ struct WriteBatch {
     }
   }
 
-  /// FNV-1a, folded to the width of a lock's number. Names with the same number merely wait for each other.
+  /// FNV-1a, folded to the width of a lock's number. Names with the same number only wait for each other.
   static func lockNumber(_ name: String) -> Int32 {
     var hash: UInt64 = 0xcbf2_9ce4_8422_2325
     for byte in name.utf8 { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01b3 }

@@ -2,7 +2,7 @@ import AutomergeRepo
 import Crypto
 import Foundation
 
-/// One step of a commit, already checked and hashed, so that the loop only has to send it.
+/// One step of a commit, already verified and hashed, so that the loop only has to send it.
 enum WriteStep: Sendable {
   case saveChunk(ChunkName, Data)
   case saveRecord(key: String, Data, sha256: Data)
@@ -29,7 +29,7 @@ enum WriteStep: Sendable {
     case .removeRange(let prefix): self = .removeRange(KeyRange(prefix))
     case .update(let item, let record):
       let key = try PostgresSchema.text(of: item.key)
-      // The name of a chunk leaves nothing to merge.
+      // A chunk's name determines its content, so there is nothing to merge.
       if let name = ChunkName(item.key) {
         self = .saveChunk(name, item.data)
       } else {
@@ -51,7 +51,7 @@ enum WriteStep: Sendable {
     }
   }
 
-  /// The name that the transaction locks against other processes: of a document's chunks, or of a record.
+  /// The name that the transaction locks against other processes: that of a document's chunks, or of a record.
   var lockName: String {
     switch self {
     case .saveChunk(let name, _), .removeChunk(let name): name.document

@@ -1,8 +1,9 @@
-/// A process's right to write, and the number of its last commit, as its row of `writer` has them.
+/// A process's right to write, and the number of its last commit, as stored in its row of `writer`.
 ///
-/// A process has one connection that writes. When that is lost, a transaction may still be under way in the server, to be committed
-/// after what the process writes next, or its COMMIT may have been carried out without our hearing of it. So each new connection
-/// raises the row's epoch, and each transaction first checks its epoch and leaves its number. Then
+/// A process has one connection that writes. When that is lost, its last transaction may still be running in the server
+/// and be committed after what the process writes next, or its COMMIT may have succeeded without the answer arriving.
+/// So each new connection raises the row's epoch, and each transaction first checks its epoch and stores its number.
+/// Then
 /// - a transaction of an earlier connection either has committed before the epoch was raised, or never will;
 /// - the number says whether an unanswered commit was made, so that no commit is made twice;
 /// - a number lower than one reported as stored shows that an older database has replaced this one.
@@ -11,10 +12,10 @@ struct WriterClaim {
   let id: String
   var epoch: Int64 = 0
 
-  /// Rows of processes that are long gone are removed, so that their number stays small.
+  /// Removes rows of processes that are long gone, so that there are never many.
   static let removal = SQLStatement("DELETE FROM notes_lsp.writer WHERE seen < now() - interval '30 days'")
 
-  /// Ends earlier connections of this process that the server takes to be alive; their locks would keep us waiting.
+  /// Ends earlier connections of this process that the server still considers alive; we would wait for their locks.
   func terminating(applicationName: String) -> SQLStatement {
     SQLStatement(
       """

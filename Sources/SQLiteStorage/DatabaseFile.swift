@@ -11,7 +11,7 @@ final class DatabaseFile: Sendable {
   static let name = "notes.db"
   /// How long to wait for other processes' locks. Source: Storage.md, "When it fails".
   static let maximumWait: TimeInterval = 5
-  /// The write-ahead log is cut to this after a checkpoint.
+  /// The write-ahead log is truncated to this size after a checkpoint.
   private static let maximumLogByteCount = 64 << 20
 
   /// The open connection and its file.
@@ -170,7 +170,7 @@ final class DatabaseFile: Sendable {
     losses.add(1, ordering: .relaxed)
   }
 
-  /// Creates a new database with everything that can be read of this one.
+  /// Creates a new database from everything that can be read of this one.
   func rebuild() throws(StorageError) {
     do {
       try state.withLock { state in

@@ -1,7 +1,7 @@
 import Foundation
 
-/// What kind of file system a store lies on: SQLite's write-ahead log needs memory that all processes share, which
-/// a file system over the network does not offer.
+/// The kind of file system that a store is on: SQLite's write-ahead log needs memory that all processes share, which a
+/// network file system does not offer.
 public enum FileSystemKind: Hashable, Sendable {
   case local
   case network

@@ -4,7 +4,7 @@ import Foundation
 
 /// A readable copy of a store without write permission. Removed with the last reference.
 ///
-/// SQLite needs to write even to read, as soon as there is a write-ahead log.
+/// With a write-ahead log, SQLite must be able to write even to read.
 final class ReadOnlyCopy: Sendable {
   private let directory: String
   var path: String { directory + "/" + DatabaseFile.name }

@@ -8,8 +8,8 @@ import Synchronization
 
 /// A store in one SQLite database, which any number of processes may use at a time.
 ///
-/// When `save` or `commit` has returned, its data survives a loss of power. All work is done on a queue of its own; commits
-/// that wait there together become one transaction.
+/// When `save` or `commit` has returned, its data survives a loss of power. All work runs on a queue of the store's
+/// own; commits that wait there together become one transaction.
 public final class SQLiteStore: StorageProvider {
   private let file: DatabaseFile
   private let queue = DispatchQueue(label: "notes-lsp.store", qos: .userInitiated)
@@ -19,7 +19,7 @@ public final class SQLiteStore: StorageProvider {
   /// Opens the store in `directory`, which is created, for its owner only, if it is missing. Imports a store of plain files in
   /// `directory/store`, of an earlier notes-lsp.
   ///
-  /// - Parameter fileSystem: asked of the system if it is not given.
+  /// - Parameter fileSystem: the kind of file system; determined if it is nil.
   /// Throws the error that a later `load` would throw, so that the program learns at once of an unusable store.
   public static func open(
     directory: URL, fileSystem: FileSystemKind? = nil
@@ -202,8 +202,7 @@ public final class SQLiteStore: StorageProvider {
   }
 
   /// Makes all commits that have arrived since the last transaction in one. If that fails, makes each separately, so
-  /// that
-  /// a bad one does not prevent the others.
+  /// that a bad one does not prevent the others.
   private func commitWaiting() {
     let commits = waiting.withLock { waiting in
       defer { waiting = [] }

@@ -4,7 +4,7 @@ import GRDB
 
 /// Copies every readable row of a damaged database.
 enum Salvage {
-  /// This many unreadable rows in a row count as the end, where the database does not say where that is.
+  /// This many consecutive unreadable rows count as the end, if the database does not say where the end is.
   private static let maximumGap = 20_000
   private static let rowsPerTransaction = 500
 
@@ -14,8 +14,8 @@ enum Salvage {
     return try DatabaseQueue(path: path, configuration: configuration)
   }
 
-  /// Copies the sound rows that the other database lacks, and puts the unsound ones under `damaged`.
-  /// - Returns: how many were sound.
+  /// Copies the sound rows that the other database lacks, and the unsound ones into its table `damaged`.
+  /// - Returns: how many rows were sound
   /// - Complexity: O(n) in the highest row id.
   static func copy(from old: DatabaseQueue, to new: DatabaseQueue) throws -> Int {
     let last = try? old.writeWithoutTransaction { try Int64.fetchOne($0, sql: "SELECT max(id) FROM item") } ?? 0
@@ -23,7 +23,7 @@ enum Salvage {
     while last.map({ id < $0 }) ?? (gap < maximumGap) {
       var rows: [StoredRow] = []
       let from = id
-      // Read many rows at once while they are sound, and one by one across the damage.
+      // Read many rows at once while they are sound, and one by one where there is damage.
       let batch = try? old.writeWithoutTransaction { database in
         try Row.fetchAll(
           database, sql: "SELECT id, key, sha256, bytes FROM item WHERE id > ? ORDER BY id LIMIT \(rowsPerTransaction)",

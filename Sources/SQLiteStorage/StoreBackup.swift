@@ -4,10 +4,10 @@ import Foundation
 import GRDB
 
 extension SQLiteStore {
-  /// Writes a copy of the store, as of one moment, to a new file. Other processes may go on using the store.
+  /// Writes a copy of the store, as of one moment, to a new file. Other processes may continue to use the store.
   ///
-  /// The file appears whole or not at all; it is a database like the store's own, and can replace it. Throws `failed` with
-  /// `EEXIST` if the file exists, unless it is to be replaced.
+  /// The file appears completely or not at all. It is a database like the store's own, and can replace it. Throws
+  /// `failed` with `EEXIST` if the file exists, unless it is to be replaced.
   /// - Complexity: O(n) in the bytes.
   public func backup(to path: String, replacing: Bool = false) async throws(StorageError) {
     try await run { file throws(StorageError) in

@@ -18,7 +18,7 @@ public struct StoreReport: Hashable, Sendable, Codable {
 extension SQLiteStore {
   private static let rowsPerRead = 200
 
-  /// Checks every byte. Other processes may go on using the store.
+  /// Checks every byte. Other processes may continue to use the store.
   ///
   /// - Parameter repairing: rebuilds the file from what can be read, if it is damaged, and sets damaged rows aside. The report
   ///   describes the state before.

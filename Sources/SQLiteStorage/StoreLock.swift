@@ -2,9 +2,10 @@ import AutomergeRepo
 import FileStorage
 import Foundation
 
-/// Keeps the processes of a store apart while one of them makes, imports or rebuilds the database. Lost at death.
+/// Keeps the processes of a store apart while one of them makes, imports or rebuilds the database. The kernel releases
+/// it when the process dies.
 struct StoreLock: ~Copyable {
-  /// How long the others may take.
+  /// How long to wait for other processes.
   static let maximumWait: Duration = .seconds(10)
   private let descriptor: Int32
 
@@ -33,7 +34,7 @@ struct StoreLock: ~Copyable {
   deinit { close(descriptor) }
 }
 
-/// Identifies the file at a path, which differs after the file was removed, renamed or replaced.
+/// Identifies the file at a path. It changes when the file is removed, renamed or replaced.
 struct FileIdentity: Hashable, Sendable {
   private let device: UInt64
   private let number: UInt64

@@ -3,7 +3,7 @@ import Crypto
 import Foundation
 import GRDB
 
-/// The tables of a store, and what a row of them must be.
+/// The tables of a store, and the rules for their rows.
 ///
 ///     item     key, SHA-256 of the bytes, bytes
 ///     damaged  bytes that did not match their key or hash, for a person to inspect
@@ -12,7 +12,7 @@ enum StoreSchema {
   static let version = 1
   /// `note` in ASCII: marks the file as ours, for file(1) too.
   static let applicationId: Int32 = 0x6E6F_7465
-  /// The longest key, written out.
+  /// The longest key, as text.
   private static let maximumKeyByteCount = 4096
 
   /// The form of a key in the tables.
@@ -71,14 +71,14 @@ enum StoreSchema {
   }
 }
 
-/// A row of `item` as it was found; a damaged database may hold anything in any column.
+/// A row of `item` as it was found. A damaged database may have anything in any column.
 struct StoredRow: Sendable {
   var id: Int64
   var keyText: String
   var sha256: Data
   var data: Data
 
-  /// Columns: id, key, sha256, bytes. Nil if they are not of the types they should be.
+  /// Columns: id, key, sha256, bytes. Nil if they do not have the right types.
   init?(_ row: Row) {
     guard row.count == 4, case .int64(let id) = Self.value(row, 0), case .string(let key) = Self.value(row, 1),
       case .blob(let sha256) = Self.value(row, 2), case .blob(let data) = Self.value(row, 3)

@@ -7,7 +7,7 @@ import Synchronization
 /// locked while the process lives, and the kernel frees it however the process ends. Nothing waits for the disk: what was
 /// appended survives the end of the process, not of the machine.
 public final class JournalFiles: Sendable {
-  /// The segment that is written to now.
+  /// The segment that is being written.
   private struct Open {
     var lock: Int32
     var segment: Int32
@@ -85,7 +85,7 @@ public final class JournalFiles: Sendable {
     }
   }
 
-  /// Begins a new segment. Returns its number; nil if none could be created, and the earlier one is still in use.
+  /// Begins a new segment. Returns its number; nil if none could be created, so that the earlier one stays in use.
   public func beginSegment() -> Int? {
     open.withLock { open in
       guard var files = open,
@@ -98,12 +98,12 @@ public final class JournalFiles: Sendable {
     }
   }
 
-  /// Removes this process's segments before the one with this number: everything in them is stored.
+  /// Removes this process's segments before the one with this number. Everything in them must be stored.
   public func removeSegments(before number: Int) {
     for suffix in Self.segments(of: run, in: directory) where suffix < number { unlink(path(run, String(suffix))) }
   }
 
-  /// Removes the journal of this process: everything in it is stored, or it is no longer valid.
+  /// Removes the journal of this process, which must be stored or no longer valid.
   public func end() {
     open.withLock { open in
       guard let files = open else { return }

@@ -13,7 +13,7 @@ public actor WorkingFiles {
   public struct Mark: Hashable, Sendable {
     public var inode: UInt64
     public var byteCount: Int
-    /// Of the last change of the content, since 1970.
+    /// The time of the last change of the content, since 1970.
     public var nanoseconds: Int
 
     public init(inode: UInt64, byteCount: Int, nanoseconds: Int) {
@@ -40,7 +40,7 @@ public actor WorkingFiles {
 
   public init() {}
 
-  /// Nil if there is no such file.
+  /// Returns nil if there is no such file.
   public func read(_ path: String) throws(Failure) -> [UInt8]? {
     guard case .found(let bytes, _) = try look(path, since: nil) else { return nil }
     return bytes
@@ -68,7 +68,7 @@ public actor WorkingFiles {
     return .found(bytes, found)
   }
 
-  /// How often to read again a file that changes during reading.
+  /// How many times to read a file again that changes during reading.
   private static let maximumReadings = 5
 
   private func mark(of descriptor: Int32, _ path: String) throws(Failure) -> Mark {
@@ -110,11 +110,11 @@ public actor WorkingFiles {
     return true
   }
 
-  /// Replaces a file that holds `expected`, or makes it if that is nil, in one step and keeping its mode. A symbolic link is
-  /// followed once, to the file it names.
+  /// Replaces a file that contains `expected`, or makes it if that is nil, in one step, and keeps the file's mode. A
+  /// symbolic link is followed once, to the file it names.
   ///
-  /// The old file keeps a second name until it is read once more after that. So whatever another program wrote into it, even
-  /// a moment before, is seen.
+  /// The old file keeps a second name until it has been read once more afterwards, so that nothing is missed which
+  /// another program wrote into it a moment before.
   ///
   /// - Returns: the file's content, if it is not the expected one.
   public func replace(_ path: String, _ bytes: [UInt8], of expected: [UInt8]?) throws(Failure) -> [UInt8]? {
@@ -159,7 +159,7 @@ public actor WorkingFiles {
     return try? read(path)
   }
 
-  /// Whether a file holds these bytes and nothing else, and does not change during the comparison.
+  /// Whether a file contains these bytes and nothing else, and does not change during the comparison.
   private func holds(_ path: String, _ bytes: [UInt8]) -> Bool {
     let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
     guard descriptor >= 0 else { return false }
@@ -175,8 +175,8 @@ public actor WorkingFiles {
     }
   }
 
-  /// Writes a file beside its place and puts it there in one step; a symbolic link in its place is not followed. Touches
-  /// nothing and returns false if there is something of that name, unless `replacing`.
+  /// Writes a temporary file and puts it in place in one step; does not follow a symbolic link there. Unless
+  /// `replacing`, changes nothing and returns false if the name is taken.
   public func put(_ path: String, _ bytes: [UInt8], replacing: Bool) throws(Failure) -> Bool {
     try makeFolder(of: path)
     let (descriptor, temporary) = try makeTemporary(for: path, mode: nil)
@@ -226,8 +226,8 @@ public actor WorkingFiles {
     return true
   }
 
-  /// Gives a folder another name. Touches nothing and returns false if there is something of that name; does nothing if there
-  /// is no such folder.
+  /// Renames a folder. Changes nothing and returns false if the new name is taken; does nothing if there is no such
+  /// folder.
   public func moveFolder(_ path: String, to target: String) throws(Failure) -> Bool {
     // Reserve the new name with an empty folder first, so that the renaming can replace only that.
     guard mkdir(target, 0o777) == 0 else {
@@ -255,7 +255,8 @@ public actor WorkingFiles {
   /// The umask removes the permissions that the person does not grant to others.
   private static let newFileMode: mode_t = 0o666
 
-  /// Makes an empty file beside a place, with the mode that the file there is to have; nil for that of any new file.
+  /// Makes an empty temporary file for a place, with the mode that the file there will have; nil for that of any new
+  /// file.
   private func makeTemporary(for path: String, mode: mode_t?) throws(Failure) -> (descriptor: Int32, path: String) {
     let temporary = path + ".\(getpid()).notes-lsp~"
     // A process that died may have left one.
@@ -280,7 +281,8 @@ public actor WorkingFiles {
     guard fsync(descriptor) == 0 else { throw .system(path: path, operation: "fsync", code: errno) }
   }
 
-  /// A hidden folder, such as that of recovered texts, is for the person alone: files that others may not read have copies there.
+  /// A hidden folder, such as that of recovered texts, is for the person alone, because it contains copies of files
+  /// that others may not be allowed to read.
   private func makeFolder(of path: String) throws(Failure) {
     let folder = (path as NSString).deletingLastPathComponent
     if (folder as NSString).lastPathComponent.hasPrefix("."), access(folder, F_OK) != 0 {
@@ -305,7 +307,7 @@ public actor WorkingFiles {
   }
 }
 
-/// Calls `read`, and repeats it if a signal interrupts.
+/// Calls `read`, and repeats it if a signal interrupts it.
 private func readSome(_ descriptor: Int32, _ buffer: inout [UInt8]) -> Int {
   while true {
     let count = buffer.withUnsafeMutableBytes { read(descriptor, $0.baseAddress, $0.count) }

@@ -1,14 +1,14 @@
 internal import CUV
 
-/// Tells that this machine's network interfaces, their addresses, or its routes may have changed.
+/// Reports that this machine's network interfaces, their addresses, or its routes may have changed.
 ///
-/// Close it when it is no longer needed: it is open until then.
+/// Close it when it is no longer needed; it stays open until then.
 public final class AddressMonitor {
   private let descriptor: Int32
   private let watcher: DescriptorWatcher
   private var isOpen = true
 
-  /// Nil where the system does not tell; then one has to look now and then.
+  /// Nil if the system does not report changes; then check regularly.
   ///
   /// - Parameter onChange: called on the loop, often several times for one change.
   public init?(on loop: Loop, _ onChange: @escaping () -> Void) {
@@ -21,7 +21,7 @@ public final class AddressMonitor {
     self.watcher = watcher
     let descriptor = descriptor
     watcher.onEvents = { _, _ in
-      // What exactly has changed is looked up; the messages only have to go.
+      // The content of the messages does not matter, since changes are looked up; they only have to be read.
       notes_drain(descriptor)
       onChange()
     }

@@ -1,4 +1,4 @@
-/// Where bytes come from: a stream, or a file read on another thread.
+/// A source of bytes: a stream, or a file that is read on another thread.
 protocol ByteSource: AnyObject {
   var onRead: ((UnsafeRawBufferPointer) -> Void)? { get set }
   var onEnd: (() -> Void)? { get set }
@@ -9,7 +9,7 @@ protocol ByteSource: AnyObject {
   func close(_ reason: UVError?)
 }
 
-/// Where bytes go, in the order in which they were written.
+/// A destination of bytes, which keeps them in order.
 protocol ByteSink: AnyObject {
   var onDrain: (() -> Void)? { get set }
   var onClose: ((UVError?) -> Void)? { get set }
@@ -21,11 +21,11 @@ protocol ByteSink: AnyObject {
   func close(_ reason: UVError?)
 }
 
-/// Why bytes were not taken.
+/// Why bytes were not accepted.
 public enum WriteError: Error, Hashable, Sendable {
-  /// The other side reads too slowly: this many bytes wait already. Nothing of the refused bytes was written.
+  /// The other side reads too slowly: this many bytes are waiting already. None of the refused bytes were written.
   case queueFull(queuedByteCount: Int, limit: Int)
-  /// It is closed, or about to be.
+  /// The stream is closed, or is closing.
   case closed
   /// The stream failed just now and is closing for this reason.
   case failed(UVError)

@@ -2,22 +2,22 @@ internal import CUV
 
 /// A two-way stream of bytes: TCP, a unix socket, a pipe, a terminal.
 ///
-/// Reading starts with `resumeReading`. Writing never blocks: what the kernel does not take at once waits in a queue.
+/// Reading starts with `resumeReading`. Writing never blocks: what the kernel does not accept at once waits in a queue.
 public class ByteStream: Handle, ByteSource, ByteSink {
   /// Called with bytes that are valid until it returns.
   public var onRead: ((UnsafeRawBufferPointer) -> Void)?
   /// The other side sends no more; it may still read. Without a callback the stream closes.
   public var onEnd: (() -> Void)?
-  /// The queue was not empty and is now.
+  /// Called when the queue was not empty and is now.
   public var onDrain: (() -> Void)?
-  /// More bytes than this in the queue and a write is refused, except a single one that finds the queue empty.
+  /// A write that would leave more bytes than this in the queue is refused, unless the queue is empty.
   public var queueLimit: Int?
 
   private var isShuttingDown = false
 
   private var stream: UnsafeMutablePointer<uv_stream_t> { raw(uv_stream_t.self) }
 
-  /// Bytes that were written here and the kernel has not taken yet.
+  /// Bytes that were written and that the kernel has not accepted yet.
   public var queuedByteCount: Int { isOpen ? uv_stream_get_write_queue_size(stream) : 0 }
 
   /// Starts or resumes reading.
@@ -35,7 +35,7 @@ public class ByteStream: Handle, ByteSource, ByteSink {
         guard let stream = ByteStream.of(raw) else { return }
         stream.loop.entered { stream.didRead(count, buffer?.pointee.base) }
       })
-    // Reading already is no error.
+    // Reading already is not an error.
     if status < 0, status != UV_EALREADY.rawValue { close(UVError(rawValue: status)) }
   }
 
@@ -59,7 +59,7 @@ public class ByteStream: Handle, ByteSource, ByteSink {
     }
   }
 
-  /// Sends bytes after all that were written before: what fits at once, the rest as the other side reads.
+  /// Sends bytes after all that were written before: at once as much as fits, the rest as the other side reads.
   public func write(_ bytes: [UInt8]) throws(WriteError) {
     loop.preconditionOnLoop()
     guard isOpen, !isShuttingDown else { throw .closed }
@@ -121,7 +121,7 @@ public class ByteStream: Handle, ByteSource, ByteSink {
     UnsafeMutableRawPointer(mutating: base)?.assumingMemoryBound(to: CChar.self)
   }
 
-  /// Sends what waits, tells the other side that this was all, and closes. Takes no more writes, reports no more reads.
+  /// Sends what waits, announces the end to the other side, and closes. Accepts no more writes, reports no more reads.
   public func shutdownThenClose() {
     shutdownThenClose(within: nil)
   }
@@ -138,7 +138,7 @@ public class ByteStream: Handle, ByteSource, ByteSink {
       let stream = ByteStream.of(request.pointee.handle)
       request.deallocate()
       guard let stream else { return }
-      // A peer that is gone already has nothing to be told.
+      // A peer that is gone need not be told.
       let isHarmless = status == 0 || status == UV_ENOTCONN.rawValue
       stream.loop.entered { stream.close(isHarmless ? nil : UVError(rawValue: status)) }
     }

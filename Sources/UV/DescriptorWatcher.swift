@@ -25,7 +25,7 @@ public final class DescriptorWatcher: Handle {
     }
   }
 
-  /// Watches for these events from now on, and for no others.
+  /// Watches for these events only, from now on.
   public func watch(_ events: Events) throws(UVError) {
     loop.preconditionOnLoop()
     guard isOpen else { return }

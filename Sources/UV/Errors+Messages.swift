@@ -1,6 +1,6 @@
 import Foundation
 
-// One line for people about each error, for programs that show `localizedDescription`.
+// One line about each error, for programs that show `localizedDescription`.
 
 extension UVError: LocalizedError {
   public var errorDescription: String? { message }

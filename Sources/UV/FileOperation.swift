@@ -23,8 +23,9 @@ final class FileOperation {
   deinit { bytes?.deallocate() }
 
   /// - Parameters:
-  ///   - buffer: must stay until `done`.
-  ///   - done: gets the number of bytes, 0 at the end of the file, or an error's negative code; never inside this call.
+  ///   - buffer: must stay valid until `done`
+  ///   - done: called with the number of bytes, 0 at the end of the file, or an error's negative code; never inside
+  ///     this call
   static func read(
     on loop: Loop, _ descriptor: Int32, into buffer: UnsafeMutableRawBufferPointer, done: @escaping (Int) -> Void
   ) -> FileOperation {
@@ -52,7 +53,7 @@ final class FileOperation {
     FileOperation(on: loop) { _ in }.start { request, callback in uv_fs_close(loop.raw, request, descriptor, callback) }
   }
 
-  /// Cancels the operation if no thread has begun it. Calls `done` in either case.
+  /// Cancels the operation if no thread has started it. Calls `done` in either case.
   func cancel() {
     guard done != nil else { return }
     uv_cancel(UnsafeMutableRawPointer(request).assumingMemoryBound(to: uv_req_t.self))

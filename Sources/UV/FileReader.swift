@@ -17,17 +17,17 @@ final class FileReader: ByteSource {
   private let loop: Loop
   private let fileDescriptor: Int32
   private var state = State.paused
-  /// Whether a read is under way. libuv calls back even after `close`, and uses the buffer until then.
+  /// The read in progress. libuv calls back even after `close`, and uses the buffer until then.
   private var operation: FileOperation?
   private let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 64 << 10, alignment: 16)
 
-  /// Takes over the descriptor, and closes it in the end.
+  /// Takes over the descriptor, and closes it at the end.
   init(on loop: Loop, fileDescriptor: Int32) {
     self.loop = loop
     self.fileDescriptor = fileDescriptor
   }
 
-  // An operation under way holds this object, so the buffer is no longer in use.
+  // An operation in progress holds this object, so the buffer is no longer in use.
   deinit { buffer.deallocate() }
 
   var isOpen: Bool {
@@ -61,7 +61,7 @@ final class FileReader: ByteSource {
       state = .ended
       if let onEnd { onEnd() } else { close(nil) }
     } else {
-      // Deliver these bytes although reading is paused: the read started before the pause.
+      // These bytes are delivered although reading is paused, because the read started before the pause.
       onRead?(UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(buffer)[..<result]))
       if case .reading = state { readNext() }
     }

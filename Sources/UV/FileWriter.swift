@@ -4,7 +4,7 @@ internal import CUV
 final class FileWriter: ByteSink {
   private enum State {
     case open
-    /// Takes no more; closes when the queue is empty.
+    /// Accepts no more bytes; closes when the queue is empty.
     case finishing
     case closing(UVError?)
     case closed
@@ -18,11 +18,11 @@ final class FileWriter: ByteSink {
   private let loop: Loop
   private let fileDescriptor: Int32
   private var state = State.open
-  /// What waits, without the block that is being written.
+  /// The bytes that wait, without the block that is being written.
   private var queue: [[UInt8]] = []
   private var operation: FileOperation?
 
-  /// Takes over the descriptor, and closes it in the end.
+  /// Takes over the descriptor, and closes it at the end.
   init(on loop: Loop, fileDescriptor: Int32) {
     self.loop = loop
     self.fileDescriptor = fileDescriptor
@@ -46,7 +46,7 @@ final class FileWriter: ByteSink {
     if operation == nil { writeNext() }
   }
 
-  /// Writes all that waits as one block.
+  /// Writes everything that waits as one block.
   private func writeNext() {
     let block = queue.count == 1 ? queue[0] : Array(queue.joined())
     queue.removeAll(keepingCapacity: true)

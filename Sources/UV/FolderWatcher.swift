@@ -1,6 +1,7 @@
 internal import CUV
 
-/// Calls back on the loop when something in a folder is made, written, renamed or removed. Folders in it are not watched.
+/// Calls back on the loop when something in a folder is made, written, renamed or removed. Does not watch its
+/// subfolders.
 public final class FolderWatcher: Handle {
   /// Called with the name of the changed file; nil if it is unknown, or events were lost.
   public var onChange: ((String?) -> Void)?

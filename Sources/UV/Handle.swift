@@ -4,9 +4,9 @@ internal import CUV
 ///
 ///     open ──close──► closing ──onClose──► closed
 ///
-/// Handles belong to the loop's thread. An open handle keeps itself alive, with its callbacks and all they hold, whether
-/// or not anyone refers to it; `close` ends that. After `close` every method does nothing or throws, `onClose` is the last
-/// callback, and then all callbacks are let go. Closing inside any callback is fine.
+/// Handles belong to the loop's thread. An open handle retains itself, and so its callbacks and everything they hold,
+/// until `close`. After `close` every method does nothing or throws, `onClose` is the last callback, and then all
+/// callbacks are released. Closing inside any callback is allowed.
 public class Handle {
   private enum State {
     case open
@@ -21,8 +21,8 @@ public class Handle {
 
   private var state = State.open
 
-  /// libuv's structure. Allocated in `init` and freed in the close callback, nowhere else: until then libuv may use it.
-  /// Its `data` holds this object, retained for as long.
+  /// libuv's structure. Allocated in `init` and freed in the close callback, nowhere else, because libuv may use it
+  /// until then. Its `data` retains this object for as long.
   private let memory: UnsafeMutableRawPointer
 
   init(
@@ -43,7 +43,7 @@ public class Handle {
     if case .open = state { true } else { false }
   }
 
-  /// The structure as one of the types it begins with. Not to be used once the handle is closed.
+  /// The structure as one of the types that it begins with. Not to be used once the handle is closed.
   func raw<T>(_ type: T.Type) -> UnsafeMutablePointer<T> { memory.assumingMemoryBound(to: type) }
 
   /// The handle that a structure given to a callback belongs to.
@@ -53,7 +53,7 @@ public class Handle {
     return unsafeDowncast(Unmanaged<Handle>.fromOpaque(data).takeUnretainedValue(), to: Self.self)
   }
 
-  /// Closes the handle, the first time; `onClose` follows soon, never inside this call.
+  /// Closes the handle; later calls do nothing. `onClose` follows soon, never inside this call.
   public func close(_ reason: UVError? = nil) {
     loop.preconditionOnLoop()
     guard isOpen else { return }
@@ -74,7 +74,7 @@ public class Handle {
     report?(reason)
   }
 
-  /// Lets go of all callbacks, and so of everything that they hold.
+  /// Releases all callbacks, and so everything that they hold.
   func dropCallbacks() {
     onClose = nil
   }

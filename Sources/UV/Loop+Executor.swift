@@ -4,8 +4,8 @@ extension Loop: SerialExecutor {
   }
 
   func run(_ job: UnownedJob) {
-    // Not as a task executor as well: tasks that prefer none would be taken for being in the wrong place, and each `await`
-    // of something on the same actor would end their turn. See decision 0012.
+    // The loop is not a task executor as well: tasks without a preference would count as being in the wrong place, and
+    // each `await` of something on the same actor would end their turn. See decision 0012.
     job.runSynchronously(on: asUnownedSerialExecutor())
   }
 

@@ -5,7 +5,7 @@ extension Loop {
     return loop
   }
 
-  /// The loop of a program that has none of its own: made at the first call, and run on a thread of its own to the end of the
-  /// process.
+  /// The loop for a program that has none of its own: made at the first call, and run on a thread of its own to the end
+  /// of the process.
   public static func shared() throws(UVError) -> Loop { try started.get() }
 }

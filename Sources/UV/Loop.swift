@@ -14,7 +14,7 @@ import Synchronization
 ///
 /// An actor does not keep its executor alive: a loop that serves as one must live as long as the actor does.
 public final class Loop: @unchecked Sendable {
-  // Unchecked: `work` and `threadBits` are synchronised, all else is touched on the loop's thread only.
+  // Unchecked: `work` and `threadBits` are synchronised, and everything else is used only on the loop's thread.
 
   enum Work {
     case job(UnownedJob)
@@ -31,22 +31,22 @@ public final class Loop: @unchecked Sendable {
   /// How many callbacks are on the stack.
   private var depth = 0
 
-  /// Where streams read into. One is enough: libuv asks for it right before each read, and the bytes are used up in the
-  /// callback that follows.
+  /// The buffer that streams read into. One is enough: libuv asks for it right before each read, and the bytes are used
+  /// in the callback that follows.
   let readBuffer: UnsafeMutableRawBufferPointer
 
   /// Work that keeps making new work gets this many rounds before sockets and timers have their turn.
   private static let drainRounds = 16
-  /// So do rounds that take long.
+  /// Rounds that take this long end, too.
   private static let drainNanoseconds: UInt64 = 4_000_000
 
-  /// Makes a loop, and the process fit for one: writing to a closed pipe becomes an error instead of a signal, and
+  /// Makes a loop, and prepares the process for one: writing to a closed pipe becomes an error instead of a signal, and
   /// missing standard descriptors become `/dev/null`, so that no socket gets the number of standard output.
   public init() throws(UVError) {
     Self.prepareProcess()
     let raw = UnsafeMutablePointer<uv_loop_t>.allocate(capacity: 1)
     let wake = UnsafeMutablePointer<uv_async_t>.allocate(capacity: 1)
-    // Before the properties are set, because an initializer that throws later runs `deinit` too.
+    // Before the properties are set, because a later throw in the initializer runs `deinit` too.
     do throws(UVError) {
       try UVError.check(uv_loop_init(raw))
       do throws(UVError) {
@@ -72,7 +72,7 @@ public final class Loop: @unchecked Sendable {
   }
 
   deinit {
-    // No handle is open, or it would hold the loop; closing the wake-up needs one more turn.
+    // No handle is open, because it would hold the loop; closing the wake-up needs one more turn.
     uv_close(UnsafeMutableRawPointer(wake).assumingMemoryBound(to: uv_handle_t.self), nil)
     uv_run(raw, UV_RUN_DEFAULT)
     uv_loop_close(raw)
@@ -88,16 +88,16 @@ public final class Loop: @unchecked Sendable {
     uv_run(raw, UV_RUN_DEFAULT)
   }
 
-  /// Makes `run` return, after the callback that is running. From any thread.
+  /// Makes `run` return after the current callback. From any thread.
   public func stop() {
     post { [self] in uv_stop(raw) }
   }
 
-  /// Closes every handle that is still open, and every one that is opened meanwhile, and waits for their `onClose`. Call it
-  /// after `run`, on the same thread.
+  /// Closes every handle that is open or is opened meanwhile, and waits for their `onClose`. Call it after `run`, on
+  /// the same thread.
   public func closeHandles() {
     preconditionOnLoop()
-    // Without the wake-up's claim the loop returns once nothing is left to do.
+    // Without the reference of the wake-up, the loop returns once nothing is left to do.
     let wakeHandle = UnsafeMutableRawPointer(wake).assumingMemoryBound(to: uv_handle_t.self)
     uv_unref(wakeHandle)
     repeat {
@@ -111,7 +111,7 @@ public final class Loop: @unchecked Sendable {
   public func runOnNewThread() throws(UVError) {
     var thread = uv_thread_t()
     let retained = Unmanaged.passRetained(self)
-    // The calling thread gives the loop up now, not when the other one has begun to run.
+    // The calling thread gives the loop up now, and not only when the other one has begun to run.
     let before = threadBits.exchange(0, ordering: .sequentiallyConsistent)
     let status = uv_thread_create(
       &thread,
@@ -134,7 +134,7 @@ public final class Loop: @unchecked Sendable {
     add(.call(body))
   }
 
-  /// Runs `body` when the callback that is running has ended. On the loop's thread only.
+  /// Runs `body` after the current callback. On the loop's thread only.
   public func later(_ body: @escaping () -> Void) {
     preconditionOnLoop()
     nonisolated(unsafe) let body = body
@@ -153,11 +153,12 @@ public final class Loop: @unchecked Sendable {
       work.append(item)
       return work.count == 1
     }
-    // Inside a callback, the drain at its end finds the item; a wake-up would only cost a system call.
+    // Inside a callback, the work queue is emptied at its end; a wake-up would only cost a system call.
     if wasEmpty, !(isOnLoop && depth > 0) { uv_async_send(wake) }
   }
 
-  /// Every libuv callback does its work in here: what it makes ready runs at its end, with no trip through the kernel.
+  /// Every libuv callback does its work in here. Jobs that it makes ready run at its end, without a trip through the
+  /// kernel.
   @inline(__always)
   func entered(_ body: () -> Void) {
     depth += 1
@@ -194,7 +195,7 @@ public final class Loop: @unchecked Sendable {
 
   private static func prepareProcess() {
     notes_ignore_signal(SIGPIPE)
-    // A file over the limit of its size is an error of the writing then, like a full disk, and not the end of the process.
+    // A file beyond its size limit is then a write error, like a full disk, and does not end the process.
     notes_ignore_signal(SIGXFSZ)
     notes_return_freed_memory()
     for descriptor: Int32 in 0...2 where notes_is_open(descriptor) == 0 { _ = notes_open_null() }

@@ -7,14 +7,14 @@ public enum MonotonicTime {
 }
 
 extension Duration {
-  /// Whole milliseconds as libuv's timers count them: rounded up, from 0 to the largest.
+  /// Whole milliseconds for libuv's timers: rounded up, between 0 and the largest number.
   var uvMilliseconds: UInt64 {
     let (seconds, attoseconds) = components
     guard seconds >= 0, attoseconds >= 0 else { return 0 }
     let attosecondsPerMillisecond: Int64 = 1_000_000_000_000_000
     let fraction = (attoseconds + attosecondsPerMillisecond - 1) / attosecondsPerMillisecond
     let (whole, overflow) = UInt64(seconds).multipliedReportingOverflow(by: 1_000)
-    // Half of the largest, because libuv adds the present time to it.
+    // Half of the largest number, because libuv adds the current time to it.
     return overflow ? UInt64.max / 2 : min(whole + UInt64(fraction), UInt64.max / 2)
   }
 }

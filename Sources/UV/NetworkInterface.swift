@@ -1,17 +1,17 @@
 internal import CUV
 
-/// One address of one of this machine's network interfaces that are up.
+/// One address of one of this machine's active network interfaces.
 public struct NetworkInterface: Hashable, Sendable {
   /// `eth0`
   public let name: String
   /// Its port is 0.
   public let address: SocketAddress
-  /// Whether it reaches this machine only.
+  /// Whether it is reachable only from this machine.
   public let isInternal: Bool
-  /// How many bits of the address are those of its network.
+  /// How many bits of the address name its network.
   public let prefixLength: Int
 
-  /// Whether a numeric host is on this address's network, with no router in between.
+  /// Whether a numeric host is on this address's network, without a router in between.
   public func isNear(_ host: String) -> Bool {
     guard let own = sockaddr_storage(numericHost: address.host, port: 0)?.hostBytes,
       let other = sockaddr_storage(numericHost: host, port: 0)?.hostBytes, own.count == other.count
@@ -25,8 +25,8 @@ public struct NetworkInterface: Hashable, Sendable {
     return prefixLength > 0
   }
 
-  /// All of them; none if the system does not say.
-  /// - Complexity: O(n) in the interfaces, with a few system calls.
+  /// All addresses; none if the system does not report them.
+  /// - Complexity: O(n) in the interfaces, with a few system calls
   public static var all: [NetworkInterface] {
     var entries: UnsafeMutablePointer<uv_interface_address_t>?
     var count: Int32 = 0

@@ -8,9 +8,9 @@ public final class PipeStream: ByteStream {
     }
   }
 
-  /// Takes over a pipe or a connected unix socket, and closes it in the end.
+  /// Takes over a pipe or a connected unix socket, and closes it at the end.
   ///
-  /// Anything else is refused: libuv would take a regular file and abort on the first read.
+  /// Refuses anything else: libuv would accept a regular file and abort on the first read.
   public convenience init(on loop: Loop, fileDescriptor: Int32) throws(UVError) {
     guard uv_guess_handle(fileDescriptor) == UV_NAMED_PIPE else { throw .invalidArgument }
     try self.init(on: loop)
@@ -63,12 +63,12 @@ public final class PipeStream: ByteStream {
   }
 }
 
-/// What the kernel allows as the path of a unix socket.
+/// The kernel's limit for the path of a unix socket.
 public enum UnixSocketPath {
-  /// The kernel's 108 bytes (104 on macOS) less the final zero.
+  /// The kernel's 108 bytes (104 on macOS) minus the final zero.
   public static let maximumByteCount = MemoryLayout.size(ofValue: sockaddr_un().sun_path) - 1
 
-  /// Refuses what libuv would cut short without a word.
+  /// Refuses paths that libuv would silently truncate.
   static func check(_ path: String) throws(UVError) {
     guard !path.isEmpty, !path.utf8.contains(0) else { throw .invalidArgument }
     guard path.utf8.count <= maximumByteCount else { throw .nameTooLong }

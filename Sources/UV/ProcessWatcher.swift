@@ -1,13 +1,13 @@
 internal import CUV
 
-/// Tells when another process is gone, such as the editor that started this one.
+/// Reports when another process is gone, such as the editor that started this one.
 public final class ProcessWatcher {
   private let timer: Timer
 
-  /// Asks at this interval; a process that is no child cannot be waited for.
+  /// The interval of the checks; a process that is not a child cannot be waited for.
   public static let defaultInterval: Duration = .seconds(1)
 
-  /// - Parameter onGone: called once. It is also called, at the first interval, for an id that no process has.
+  /// - Parameter onGone: called once; at the first interval, if no process has the id
   public init(
     on loop: Loop, processId: Int, interval: Duration = defaultInterval, onGone: @escaping () -> Void
   ) throws(UVError) {
@@ -22,7 +22,7 @@ public final class ProcessWatcher {
 
   public func close() { timer.close() }
 
-  /// Whether a process has this id. 0 and below are no process's id.
+  /// Whether a process has this id. No process has an id of 0 or less.
   public static func isAlive(_ processId: Int) -> Bool {
     guard let id = Int32(exactly: processId), id > 0 else { return false }
     let status = uv_kill(id, 0)

@@ -9,13 +9,13 @@ public struct SocketAddress: Hashable, Sendable {
 
   public var isLoopback: Bool { isIPv6 ? host == "::1" : host.hasPrefix("127.") }
 
-  /// The address that a numeric host means; nil for a name. The host is written as libuv writes it.
+  /// The address that a numeric host means; nil for a name. `host` becomes what libuv writes for it.
   public init?(host: String, port: UInt16) {
     guard let storage = sockaddr_storage(numericHost: host, port: port) else { return nil }
     self.init(storage)
   }
 
-  /// The address without its port, most significant byte first: 4 bytes, or 16 of IPv6.
+  /// The address without its port, most significant byte first: 4 bytes, or 16 for IPv6.
   public var hostBytes: [UInt8] { sockaddr_storage(numericHost: host, port: 0)?.hostBytes ?? [] }
 
   init?(_ storage: sockaddr_storage) {
@@ -45,7 +45,7 @@ extension SocketAddress: CustomStringConvertible {
 }
 
 extension sockaddr_storage {
-  /// The address that a numeric host means; `nil` for a name. `[::1]` and `fe80::1%eth0` are understood.
+  /// The address that a numeric host means; nil for a name. Accepts `[::1]` and `fe80::1%eth0`.
   init?(numericHost host: String, port: UInt16) {
     guard !host.utf8.contains(0) else { return nil }
     let isBracketed = host.hasPrefix("[") && host.hasSuffix("]")
@@ -70,7 +70,7 @@ extension sockaddr_storage {
     withUnsafePointer(to: self) { body(UnsafeRawPointer($0).assumingMemoryBound(to: sockaddr.self)) }
   }
 
-  /// Reads an address by a function that fills in one.
+  /// Reads an address with a function that fills one in.
   static func read(_ fill: (UnsafeMutablePointer<sockaddr>, UnsafeMutablePointer<Int32>) -> Int32) -> sockaddr_storage?
   {
     var storage = sockaddr_storage()

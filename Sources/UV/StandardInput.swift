@@ -6,7 +6,7 @@ internal import CUV
 public final class StandardInput {
   private let source: any ByteSource
 
-  /// Takes over the descriptor, and closes it in the end.
+  /// Takes over the descriptor, and closes it at the end.
   public init(on loop: Loop, fileDescriptor: Int32 = 0) throws(UVError) {
     loop.preconditionOnLoop()
     switch uv_guess_handle(fileDescriptor) {
@@ -24,13 +24,13 @@ public final class StandardInput {
     set { source.onRead = newValue }
   }
 
-  /// There is no more. Without a callback the input closes.
+  /// Called at the end of the input. Without a callback the input closes.
   public var onEnd: (() -> Void)? {
     get { source.onEnd }
     set { source.onEnd = newValue }
   }
 
-  /// The last callback; with the error if there was one.
+  /// The last callback, with the error if there was one.
   public var onClose: ((UVError?) -> Void)? {
     get { source.onClose }
     set { source.onClose = newValue }
@@ -40,7 +40,7 @@ public final class StandardInput {
 
   public func resumeReading() { source.resumeReading() }
 
-  /// Stops reading. Of a file, one block that was asked for already may still come.
+  /// Stops reading. One block of a file whose read has started may still come.
   public func pauseReading() { source.pauseReading() }
 
   public func close(_ reason: UVError? = nil) { source.close(reason) }

@@ -2,14 +2,14 @@ internal import CUV
 
 /// Standard output, whatever it is: a pipe, a socket, a terminal, a file, `/dev/null`.
 ///
-/// Writes go out in order and never block. A reader that is gone closes it, with `brokenPipe` for a reason.
+/// Writes are sent in order and never block. It closes with `brokenPipe` when its reader is gone.
 public final class StandardOutput {
   private let sink: any ByteSink
 
-  /// An editor that has stopped reading must not make the process grow for ever.
+  /// An editor that has stopped reading must not make the process grow without limit.
   public static let defaultQueueLimit = 256 << 20
 
-  /// Takes over the descriptor, and closes it in the end.
+  /// Takes over the descriptor, and closes it at the end.
   public init(on loop: Loop, fileDescriptor: Int32 = 1, queueLimit: Int = defaultQueueLimit) throws(UVError) {
     loop.preconditionOnLoop()
     switch uv_guess_handle(fileDescriptor) {
@@ -22,13 +22,13 @@ public final class StandardOutput {
     sink.queueLimit = queueLimit
   }
 
-  /// The queue was not empty and is now.
+  /// Called when the queue was not empty and is now.
   public var onDrain: (() -> Void)? {
     get { sink.onDrain }
     set { sink.onDrain = newValue }
   }
 
-  /// The last callback; with the error if there was one.
+  /// The last callback, with the error if there was one.
   public var onClose: ((UVError?) -> Void)? {
     get { sink.onClose }
     set { sink.onClose = newValue }
@@ -36,12 +36,12 @@ public final class StandardOutput {
 
   public var isOpen: Bool { sink.isOpen }
 
-  /// Bytes that were written here and the kernel has not taken yet.
+  /// Bytes that were written and that the kernel has not accepted yet.
   public var queuedByteCount: Int { sink.queuedByteCount }
 
   public func write(_ bytes: [UInt8]) throws(WriteError) { try sink.write(bytes) }
 
-  /// Writes what waits, then closes; `onClose` tells when, and whether it all went out.
+  /// Writes what waits, then closes; `onClose` reports when, and whether everything was written.
   public func shutdownThenClose() { sink.shutdownThenClose() }
 
   public func close(_ reason: UVError? = nil) { sink.close(reason) }

@@ -1,17 +1,18 @@
 internal import CUV
 
-/// Why a connection did not come about.
+/// Why a connection was not established.
 public enum ConnectError: Error, Hashable, Sendable {
   /// The name has no address.
   case unresolved(host: String, UVError)
-  /// None of the addresses answered; this is what the last one said.
+  /// None of the addresses answered; this is the error of the last one.
   case unreachable(host: String, port: UInt16, UVError)
   case timedOut(host: String, port: UInt16)
   case cancelled
 }
 
 extension ConnectError {
-  /// Whether there was no answer at all, as when a machine or the route to it is gone. A refused connection is an answer.
+  /// Whether there was no answer at all, as when a machine or the route to it is gone. A refused connection is an
+  /// answer.
   public var isSilence: Bool {
     switch self {
     case .timedOut: true
@@ -55,7 +56,7 @@ public final class TCPConnector {
     self.done = done
   }
 
-  /// Gives up; the callback gets `cancelled`.
+  /// Gives up; the callback is called with `cancelled`.
   public func cancel() {
     loop.preconditionOnLoop()
     finish(.failure(.cancelled))
@@ -64,12 +65,12 @@ public final class TCPConnector {
   fileprivate func start(timeout: Duration) {
     do {
       deadline = try loop.after(timeout) { [self] in
-        // The loop runs timers before sockets. If it was held up, read an answer that has arrived before giving up.
+        // The loop runs timers before sockets. If it was delayed, read an answer that has arrived before giving up.
         deadline = try? loop.after(.milliseconds(1)) { [self] in giveUp() }
         if deadline == nil { giveUp() }
       }
     } catch {
-      // Never inside `connect`: its caller does not have the connector yet.
+      // Never inside `connect`, because its caller does not have the connector yet.
       return loop.later { [self] in finish(.failure(.unreachable(host: host, port: port, error))) }
     }
     if let address = sockaddr_storage(numericHost: host, port: port) {
@@ -185,10 +186,10 @@ public final class TCPConnector {
 extension TCPStream {
   public static let defaultConnectTimeout: Duration = .seconds(10)
 
-  /// Connects to a numeric address or a name, each of whose addresses is tried in turn.
+  /// Connects to a numeric address or a name, whose addresses are tried in turn.
   ///
-  /// - Parameter done: called once, never inside this call.
-  /// - Returns: what may be cancelled; it need not be kept.
+  /// - Parameter done: called once, never inside this call
+  /// - Returns: the attempt, for cancelling it; it need not be retained
   @discardableResult
   public static func connect(
     on loop: Loop, host: String, port: UInt16, timeout: Duration = defaultConnectTimeout,

@@ -2,10 +2,11 @@ internal import CUV
 
 /// Accepts TCP connections at one address.
 public final class TCPListener: Handle {
-  /// Gets each connection; reading starts when it says so. A connection that it does not close stays open.
+  /// Called with each connection, which reads nothing until `resumeReading`. A connection that the callback does not
+  /// close stays open.
   public var onConnection: ((TCPStream) -> Void)?
 
-  /// Listens from now on.
+  /// Starts listening.
   ///
   /// - Parameters:
   ///   - host: a numeric address; a name is refused as an invalid argument.
@@ -31,7 +32,7 @@ public final class TCPListener: Handle {
     }
   }
 
-  /// Where it listens; `nil` when closed.
+  /// The address where it listens; nil when closed.
   public var address: SocketAddress? {
     guard isOpen else { return nil }
     return sockaddr_storage.read { uv_tcp_getsockname(raw(uv_tcp_t.self), $0, $1) }.flatMap { SocketAddress($0) }

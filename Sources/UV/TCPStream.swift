@@ -8,7 +8,7 @@ public final class TCPStream: ByteStream {
     }
   }
 
-  /// Takes over a connected socket, and closes it in the end.
+  /// Takes over a connected socket, and closes it at the end.
   public convenience init(on loop: Loop, fileDescriptor: Int32) throws(UVError) {
     try self.init(on: loop)
     let status = uv_tcp_open(raw(uv_tcp_t.self), fileDescriptor)
@@ -19,21 +19,21 @@ public final class TCPStream: ByteStream {
     sendSmallWritesAtOnce()
   }
 
-  /// Ours; `nil` when the stream is closed.
+  /// Our address; nil when the stream is closed.
   public var localAddress: SocketAddress? {
     guard isOpen else { return nil }
     return sockaddr_storage.read { uv_tcp_getsockname(raw(uv_tcp_t.self), $0, $1) }.flatMap { SocketAddress($0) }
   }
 
-  /// The other side's; `nil` when the stream is closed or the other side is gone.
+  /// The other side's address; nil when the stream is closed or the other side is gone.
   public var peerAddress: SocketAddress? {
     guard isOpen else { return nil }
     return sockaddr_storage.read { uv_tcp_getpeername(raw(uv_tcp_t.self), $0, $1) }.flatMap { SocketAddress($0) }
   }
 
-  /// Bytes that the kernel has taken and the other machine has not acknowledged; nil if unknown.
+  /// Bytes that the kernel has accepted and the other machine has not acknowledged; nil if unknown.
   ///
-  /// 0 means that the other machine was there when the last of them arrived, whatever the program on it does.
+  /// 0 means that the other machine was reachable when the last of them arrived, whatever the program on it does.
   public var unacknowledgedByteCount: Int? {
     var descriptor: Int32 = -1
     guard isOpen, uv_fileno(raw(uv_handle_t.self), &descriptor) == 0 else { return nil }
@@ -51,7 +51,7 @@ public final class TCPStream: ByteStream {
     return count < 0 ? nil : Int(count)
   }
 
-  /// Without it, Nagle's algorithm holds a keystroke back until the one before is acknowledged.
+  /// Otherwise Nagle's algorithm holds a keystroke back until the previous one is acknowledged.
   func sendSmallWritesAtOnce() {
     uv_tcp_nodelay(raw(uv_tcp_t.self), 1)
   }

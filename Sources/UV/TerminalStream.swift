@@ -1,6 +1,6 @@
 internal import CUV
 
-/// A terminal, as standard input or output when a person tries the program by hand.
+/// A terminal as standard input or output, for a person who tries the program by hand.
 final class TerminalStream: ByteStream {
   init(on loop: Loop, fileDescriptor: Int32) throws(UVError) {
     try super.init(on: loop, type: UV_TTY) { memory in

@@ -1,6 +1,6 @@
 internal import CUV
 
-/// Calls back once after a time, or again and again.
+/// Calls back once after a time, or repeatedly.
 public final class Timer: Handle {
   public var onFire: (() -> Void)?
 
@@ -11,13 +11,13 @@ public final class Timer: Handle {
     }
   }
 
-  /// Fires after this time, and then at this interval if there is one. Restarts a running timer.
-  /// Times are rounded up to milliseconds, to 1 at least.
+  /// Fires after this time, and then at this interval if there is one. Restarts a running timer. Times are rounded up
+  /// to milliseconds, at least one.
   public func start(after delay: Duration, repeating interval: Duration? = nil) {
     loop.preconditionOnLoop()
     guard isOpen else { return }
-    // libuv counts from the beginning of the loop's turn, which may have been a while ago. Telling it the time anew would
-    // make timers due that are not of this turn, and timers that start each other would keep it from ever looking at sockets.
+    // libuv counts from the beginning of the loop's turn, which may have been a while ago. Updating its time would make
+    // timers due that do not belong to this turn, and timers that start one another would keep it from sockets forever.
     let now = uv_hrtime() / 1_000_000
     let behind = now - min(now, uv_now(loop.raw))
     let due = behind + max(1, delay.uvMilliseconds)
@@ -45,7 +45,7 @@ public final class Timer: Handle {
 }
 
 extension Loop {
-  /// Calls `body` once after a time. Closing the timer that is returned prevents it.
+  /// Calls `body` once after a time, unless the returned timer is closed before.
   @discardableResult
   public func after(_ delay: Duration, _ body: @escaping () -> Void) throws(UVError) -> Timer {
     let timer = try Timer(on: self)

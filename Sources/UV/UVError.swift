@@ -23,10 +23,10 @@ public struct UVError: RawRepresentable, Error, Hashable, Sendable {
   public static let notSupported = UVError(UV_ENOTSUP)
   public static let timedOut = UVError(UV_ETIMEDOUT)
 
-  /// libuv's name of the code: `EPIPE`.
+  /// libuv's name for the code, such as `EPIPE`.
   public var name: String { Self.text { uv_err_name_r(rawValue, $0, $1) } }
 
-  /// libuv's description: `broken pipe`.
+  /// libuv's description, such as `broken pipe`.
   public var message: String { Self.text { uv_strerror_r(rawValue, $0, $1) } }
 
   private static func text(
@@ -38,7 +38,7 @@ public struct UVError: RawRepresentable, Error, Hashable, Sendable {
     }
   }
 
-  /// Passes a result on, or throws it when it is an error.
+  /// Returns a result, or throws it if it is an error.
   @discardableResult
   static func check(_ result: Int32) throws(UVError) -> Int32 {
     guard result >= 0 else { throw UVError(rawValue: result) }

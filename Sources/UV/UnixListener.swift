@@ -2,10 +2,11 @@ internal import CUV
 
 /// Accepts connections at a unix socket. Closing removes the socket's file.
 public final class UnixListener: Handle {
-  /// Gets each connection; reading starts when it says so. A connection that it does not close stays open.
+  /// Called with each connection, which reads nothing until `resumeReading`. A connection that the callback does not
+  /// close stays open.
   public var onConnection: ((PipeStream) -> Void)?
 
-  /// Starts listening. Fails with `addressInUse` when the file exists, even if no process listens on it any more.
+  /// Starts listening. Fails with `addressInUse` if the file exists, even if no process listens on it any more.
   public init(
     on loop: Loop, path: String, backlog: Int32 = 128, _ onConnection: @escaping (PipeStream) -> Void
   ) throws(UVError) {

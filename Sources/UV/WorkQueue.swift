@@ -45,7 +45,7 @@ public struct WorkQueue: Sendable {
   }
 }
 
-/// Work that was handed over, whatever its result: `work` runs on one thread, then `finish` on the loop's.
+/// One piece of work, whatever the type of its result: `work` runs on another thread, then `finish` on the loop's.
 private class Item {
   let loop: Loop
 

@@ -23,7 +23,7 @@ enum CommandLineOrder {
   }
 }
 
-/// A first word that is not a command's name: a typing error, most of the time.
+/// A first word that is not a command's name, most likely a typing error.
 struct UnknownCommand: Error {
   let name: String
   /// The command that differs in one letter, or in two swapped ones.
@@ -33,7 +33,7 @@ struct UnknownCommand: Error {
   init?(_ name: String, commands: [String]) {
     guard !name.hasPrefix("-"), !commands.contains(name) else { return nil }
     self.name = name
-    // A longer word is no typing error, and comparing takes time quadratic in its length.
+    // A longer word is not a typing error, and comparing takes time quadratic in its length.
     let distances = name.utf8.count > 32 ? [] : commands.map { ($0.difference(from: name).count, $0) }
     nearest = distances.filter { $0.0 <= 2 }.min { $0 < $1 }?.1
   }

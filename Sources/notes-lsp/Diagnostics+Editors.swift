@@ -5,29 +5,41 @@ extension Diagnostics {
   private struct Editor {
     var name: String
     var program: String
-    /// Below the home folder. Where several are given, any may be there.
+    /// Paths below the home folder, any of which may exist.
     var settings: [String]
     /// Folders of packages, below the home folder.
     var packages: [String]
+    /// The folder of packages for everybody, beside the program.
+    var commonPackages: String
     /// Files that identify the plugin's folder.
     var landmark: String
-    var advice: (_ folder: String) -> String
+    /// What to add to the settings.
+    var advice: (_ folder: String, _ settings: String) -> String
+    /// What a package for everybody still needs.
+    var stillNeeded: String?
   }
 
   private static let editors = [
     Editor(
       name: "vim", program: "vim", settings: [".vimrc", ".vim/vimrc", ".config/vim/vimrc"],
-      packages: [".vim/pack", ".vim/plugged", ".vim/bundle"], landmark: "vim/plugin/notes_lsp.vim"
-    ) { "Add to ~/.vimrc: set runtimepath+=\($0)/vim" },
+      packages: [".vim/pack", ".vim/plugged", ".vim/bundle"], commonPackages: "vim/vimfiles/pack",
+      landmark: "vim/plugin/notes_lsp.vim", advice: { "Add to \($1): set runtimepath+=\($0)/vim" }),
     Editor(
       name: "neovim", program: "nvim", settings: [".config/nvim/init.vim", ".config/nvim/init.lua"],
       packages: [".local/share/nvim/site/pack", ".local/share/nvim/plugged", ".local/share/nvim/lazy"],
-      landmark: "neovim/plugin/notes_lsp.lua"
-    ) { "Add to ~/.config/nvim/init.vim: set runtimepath+=\($0)/neovim" },
+      commonPackages: "nvim/site/pack", landmark: "neovim/plugin/notes_lsp.lua",
+      advice: { folder, settings in
+        let lua = "vim.opt.runtimepath:append(\"\(folder)/neovim\")"
+        return "Add to \(settings): " + (settings.hasSuffix(".lua") ? lua : "set runtimepath+=\(folder)/neovim")
+      }),
     Editor(
       name: "emacs", program: "emacs", settings: [".emacs", ".emacs.el", ".emacs.d/init.el", ".config/emacs/init.el"],
-      packages: [".emacs.d/elpa", ".config/emacs/elpa"], landmark: "emacs/notes-lsp.el"
-    ) { "Add to your init file: (add-to-list 'load-path \"\($0)/emacs\") (require 'notes-lsp)" },
+      packages: [".emacs.d/elpa", ".config/emacs/elpa"], commonPackages: "emacs/site-lisp/elpa",
+      landmark: "emacs/notes-lsp.el",
+      advice: { folder, _ in
+        "Add to your init file: (add-to-list 'load-path \"\(folder)/emacs\") (require 'notes-lsp)"
+      },
+      stillNeeded: "Add to your init file: (require 'notes-lsp)"),
   ]
 
   func lookAtEditors() {
@@ -45,7 +57,7 @@ extension Diagnostics {
     for editor in there { lookAtPlugin(of: editor, home: home) }
   }
 
-  /// Whether the editor loads our plugin. A missing plugin is no fault: the person may use another editor.
+  /// Whether the editor loads our plugin. A missing plugin is not a fault: the person may use another editor.
   private func lookAtPlugin(of editor: Editor, home: String) {
     let settings = editor.settings.first { name in
       guard let text = try? String(contentsOfFile: home + "/" + name, encoding: .utf8) else { return false }
@@ -54,12 +66,31 @@ extension Diagnostics {
     if let settings { return good(editor.name, "~/\(settings) loads the plugin") }
     let packages = editor.packages.first { Diagnostics.holdsPlugin(home + "/" + $0) }
     if let packages { return good(editor.name, "the plugin is installed in ~/\(packages)") }
+    let common = Diagnostics.commonFolder.map { $0 + "/" + editor.commonPackages }
+    if let common, Diagnostics.holdsPlugin(common) {
+      return good(editor.name, "the plugin is installed in \(common)", editor.stillNeeded)
+    }
     let folder = Diagnostics.pluginFolders.first {
       FileManager.default.fileExists(atPath: $0 + "/" + editor.landmark)
     }
     good(
       editor.name, "installed, but without the plugin",
-      editor.advice(folder ?? "/where/the/plugins/are"))
+      editor.advice(folder ?? "/where/the/plugins/are", Diagnostics.settings(of: editor, home: home)))
+  }
+
+  /// The file to add a line to: of several, an editor reads only the first.
+  private static func settings(of editor: Editor, home: String) -> String {
+    let there = editor.settings.first { FileManager.default.fileExists(atPath: home + "/" + $0) }
+    return "~/" + (there ?? editor.settings[0])
+  }
+
+  /// Where packages of the system put what is not bound to a machine.
+  private static var commonFolder: String? {
+    program?.deletingLastPathComponent().appendingPathComponent("../share").standardized.path
+  }
+
+  private static var program: URL? {
+    Bundle.main.executablePath.map { URL(fileURLWithPath: $0).resolvingSymlinksInPath() }
   }
 
   /// A package manager puts a plugin one or three folders deep.
@@ -74,9 +105,7 @@ extension Diagnostics {
 
   /// The plugins' folder relative to the program, as installing and building place it.
   private static var pluginFolders: [String] {
-    guard let program = Bundle.main.executablePath.map({ URL(fileURLWithPath: $0).resolvingSymlinksInPath() }) else {
-      return []
-    }
+    guard let program else { return [] }
     var folders = [program.deletingLastPathComponent().appendingPathComponent("../lib/notes-lsp").standardized.path]
     var folder = program
     for _ in 0..<5 {

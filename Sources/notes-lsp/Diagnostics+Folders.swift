@@ -1,15 +1,16 @@
 import Foundation
 
 extension Diagnostics {
-  /// Less free space than this is told.
+  /// Less free space than this is reported.
   private static let leastSpace: Int64 = 64 << 20
 
-  /// Whether a folder can be used, or made when it is first needed: it is this person's, writable, and on a disk with room.
+  /// Checks whether a folder can be used, or made when it is first needed: it must be this person's, writable, and on a
+  /// disk with free space.
   ///
   /// - Parameters:
   ///   - path: absolute
   ///   - variable: the environment variable that names another folder
-  /// - Returns: whether the folder is there, and what is in it can be looked at
+  /// - Returns: whether the folder exists and can be listed
   func lookAtFolder(_ subject: String, _ path: String, variable: String) -> Bool {
     var found = stat()
     guard stat(path, &found) == 0 else {
@@ -46,7 +47,7 @@ extension Diagnostics {
     guard code == ENOENT || code == ENOTDIR else {
       return bad(subject, "\(path) cannot be looked into: \(String(cString: strerror(code)))", advice)
     }
-    // What is there of the path; the rest is made in it.
+    // The part of the path that exists; the rest is made in it.
     var parent = (path as NSString).deletingLastPathComponent
     var found = stat()
     while parent != "/", !parent.isEmpty, stat(parent, &found) != 0 {
@@ -65,7 +66,7 @@ extension Diagnostics {
 
   private func hasRoom(_ path: String) -> Bool {
     var space = statvfs()
-    // Where the system does not say, there is room.
+    // If the system reports no free space, assume that there is enough.
     guard statvfs(path, &space) == 0 else { return true }
     return Int64(clamping: UInt64(space.f_bavail) &* UInt64(space.f_frsize)) >= Self.leastSpace
   }

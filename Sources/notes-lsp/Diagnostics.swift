@@ -3,6 +3,7 @@ import Foundation
 import NotesServer
 import PeerNetwork
 import PeerTransport
+import SQLiteStorage
 import UV
 
 /// The checks of `doctor`, in the order in which a connection to a peer depends on them.
@@ -43,7 +44,7 @@ final class Diagnostics {
     listen(done: done)
   }
 
-  /// - Parameter advice: what to do if this is not good enough.
+  /// - Parameter advice: what to do if the person wants more than this
   func good(_ subject: String, _ text: String, _ advice: String? = nil) {
     findings.append(Finding(subject: subject, isGood: true, text: text, advice: advice))
   }
@@ -54,9 +55,33 @@ final class Diagnostics {
 
   private func lookAtStore() {
     guard lookAtFolder("store", home, variable: "NOTES_HOME") else { return }
+    lookAtDatabase()
     lookAtKey()
     let isServed = FileLock.network(of: home) == nil
     good("service", isServed ? "running" : "not running; it starts when you open a note in an editor")
+  }
+
+  private func lookAtDatabase() {
+    switch StoreFileHeader(directory: home) {
+    case .missing: good("database", "none yet; your first note makes it")
+    case .ours: good("database", "notes.db is one of ours; notes-lsp fsck checks every byte")
+    case .newer(let found, let known):
+      bad("database", "notes.db is of version \(found); this notes-lsp knows \(known) and older", "Update notes-lsp.")
+    case .foreign:
+      bad("database", "notes.db belongs to another program", "Name another folder in NOTES_HOME.")
+    case .damaged:
+      bad(
+        "database", "notes.db is damaged: it is no database",
+        "Put a backup back, or the next start sets it aside and begins an empty store.")
+    case .unreadable(let code):
+      bad("database", "notes.db cannot be read: \(String(cString: strerror(code)))", "Make it a file that is yours.")
+    }
+    let all = (try? FileManager.default.contentsOfDirectory(atPath: home)) ?? []
+    if let aside = all.filter({ $0.hasPrefix("damaged-") }).max() {
+      good(
+        "damaged", "a damaged store was set aside: \(home)/\(aside)",
+        "Remove it if you miss no notes; it is not used.")
+    }
   }
 
   private func lookAtKey() {
@@ -73,7 +98,7 @@ final class Diagnostics {
   }
 
   private func lookAtClock() {
-    // No release of this program is older than that. The clock only decides when tickets expire.
+    // No release of this program is older than that year. The clock only decides when tickets expire.
     let year = Calendar(identifier: .gregorian).component(.year, from: Date())
     if (2026...2100).contains(year) {
       good("clock", "the year is \(year)")
@@ -109,7 +134,7 @@ final class Diagnostics {
       ufw
       ? "If others cannot reach you: ufw allow 5353/udp, and a fixed port: --listen '*:7447', ufw allow 7447/tcp"
       : "If others cannot reach you: firewall-cmd --add-service=mdns, and a fixed port: --listen '*:7447', firewall-cmd --add-port=7447/tcp"
-    // The firewall may well let everything pass that is needed, so this is no fault.
+    // The firewall may let everything pass that is needed, so this is not a fault.
     good("firewall", "\(ufw ? "ufw" : "firewalld") is active", advice)
   }
 

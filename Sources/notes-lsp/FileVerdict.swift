@@ -18,7 +18,7 @@ struct FileVerdict {
   private let heads: [String]
   private let changeCount: Int
   private let untaken: [Untaken]
-  /// Why nothing of the file can be used, though its chunks may be sound.
+  /// Why nothing in the file can be used, even though its chunks may be sound.
   private let error: String?
 
   init(_ file: String) throws {

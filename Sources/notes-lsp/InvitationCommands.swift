@@ -136,7 +136,7 @@ extension Session {
     }
   }
 
-  /// The interval of checks whether the other person has answered.
+  /// How often to check whether the other person has answered.
   private static let lookInterval: Duration = .milliseconds(300)
 
   /// Waits until the invited person has accepted, and asks whether the codes are equal.

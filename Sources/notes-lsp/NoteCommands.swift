@@ -11,7 +11,7 @@ private func show(_ result: JSONValue, _ member: String, json: Bool) {
   if let text = result[member]?.stringValue { Output.print(fields: text) }
 }
 
-/// A path that a person gave, for a request.
+/// A path that a person typed, as an absolute path for a request.
 func absolutePath(_ path: String) -> JSONValue {
   .string(path.hasPrefix("/") ? path : FileManager.default.currentDirectoryPath + "/" + path)
 }
@@ -55,7 +55,7 @@ struct Rename: ParsableCommand {
   }
 }
 
-/// `notes-lsp rm NOTE`: puts a note away.
+/// `notes-lsp rm NOTE`: deletes a note, which can be restored for a while.
 struct Remove: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "rm", abstract: "Delete your copy of a note; it can be restored for 30 days.",
@@ -93,7 +93,7 @@ struct Undelete: ParsableCommand {
   }
 }
 
-/// `notes-lsp purge NOTE`: removes a deleted note for good.
+/// `notes-lsp purge NOTE`: removes a deleted note permanently.
 struct Purge: ParsableCommand {
   static let configuration = CommandConfiguration(
     abstract: "Remove a deleted note and its history for good.",
@@ -163,8 +163,8 @@ struct Import: ParsableCommand {
   static let configuration = CommandConfiguration(
     abstract: "Make notes from files and print the paths of the notes' files.",
     discussion: """
-      Takes .automerge, .meetingnotes, Markdown, JSON, and directories of automerge-repo. A document that is here already is \
-      merged with the note that it is a copy of. Of a document that another program has made, --text names the text to edit; \
+      Takes .automerge, .meetingnotes, Markdown, JSON, folders of such files, and directories of automerge-repo. A document \
+      that is here already is merged with the note that it is a copy of. Of a document that another program has made, --text names the text to edit; \
       texts lists what there is.
       """)
 
@@ -190,9 +190,14 @@ struct Import: ParsableCommand {
           "path": path, "title": title.map(JSONValue.string), "text": text.map(JSONValue.string),
         ])
         do {
-          results.append(try await session.perform("notes/import", asked))
+          let result = try await session.perform("notes/import", asked)
+          results.append(result)
+          for failure in result["failed"]?.arrayValue ?? [] {
+            progress.end()
+            Output.note("\(failure["path"]?.stringValue ?? ""): \(failure["message"]?.stringValue ?? "")")
+          }
         } catch let error as ResponseError where paths.count > 1 {
-          // The others are imported all the same.
+          // The other files are imported all the same.
           progress.end()
           Output.note("\(path.stringValue ?? ""): \(error.message)")
           results.append(.null)
@@ -215,12 +220,14 @@ struct Import: ParsableCommand {
         Output.note("\"\(note["title"]?.stringValue ?? "")\" is here already; \(changes) merged.")
       }
     }
-    let failed = all.count { $0 == .null }
-    if failed > 0 { throw Failure(message: "\(failed) of \(all.count) files were not imported.") }
+    func inside(_ member: String) -> Int { all.reduce(0) { $0 + ($1[member]?.arrayValue?.count ?? 0) } }
+    let failed = all.count { $0 == .null } + inside("failed")
+    let count = all.count { $0["notes"] == nil } + inside("notes") + inside("failed")
+    if failed > 0 { throw Failure(message: "\(failed) of \(count) files were not imported.") }
   }
 }
 
-/// `notes-lsp merge NOTE FILE`: another copy of a note, taken in.
+/// `notes-lsp merge NOTE FILE`: merges another copy of a note.
 struct Merge: ParsableCommand {
   static let configuration = CommandConfiguration(
     abstract: "Merge another copy of a note into it.", discussion: "The file must be a copy of the same document.")

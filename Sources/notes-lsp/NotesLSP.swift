@@ -87,7 +87,7 @@ struct NotesLSP: AsyncParsableCommand {
   }
 }
 
-/// What went wrong and what to do, in one line.
+/// What went wrong and what to do about it, in one line.
 struct Failure: Error {
   var message: String
 }

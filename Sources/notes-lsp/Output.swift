@@ -7,7 +7,7 @@ import NotesServer
 enum Output {
   static let isTerminal = isatty(STDOUT_FILENO) == 1
 
-  /// How many columns the terminal has; 80 if there is none.
+  /// The width of the terminal in columns; 80 if there is none.
   static var width: Int {
     var size = winsize()
     return ioctl(STDOUT_FILENO, UInt(TIOCGWINSZ), &size) == 0 && size.ws_col > 0 ? Int(size.ws_col) : 80
@@ -28,7 +28,7 @@ enum Output {
     onTerminal ? TerminalText.json(value) : "\(value)"
   }
 
-  /// JSON that is written already.
+  /// JSON that is already text.
   static func json(text: String, onTerminal: Bool = isTerminal) -> String {
     onTerminal ? TerminalText.json(text: text) : text
   }

@@ -127,7 +127,7 @@ final class Program {
   ) {
     _ = clock.schedule(after: Self.seekInterval) { [weak self] in
       guard let self, self.session?.hasEnded != true else { return }
-      // As a rule, another process has it.
+      // Usually another process has it.
       guard FileLock.network(of: self.settings.home) != nil else { return self.seekNetwork(for: sharing, openNetwork) }
       Task { @AutomergeRepo in
         do {
@@ -158,7 +158,7 @@ final class Program {
     repo.add(servers)
   }
 
-  /// Nil if the network is off, or another process of this store has it.
+  /// Nil if the network is off, or if another process of this store has it.
   private func openNetwork(_ repo: Repo, _ parts: ServiceParts) async throws -> PeerDirectory? {
     guard settings.hasNetwork, let lock = FileLock.network(of: settings.home) else { return nil }
     let provider = try TCPProvider(loop: loop, clock: clock, identity: parts.identity)
@@ -172,7 +172,7 @@ final class Program {
     } catch {
       log.error("Peers cannot reach us: \(error)")
     }
-    // The editor may have left meanwhile, and with it the reason for a network.
+    // The editor may have exited meanwhile, so that no network is needed.
     guard session?.hasEnded != true else {
       provider.stop()
       return nil
@@ -224,7 +224,7 @@ final class Program {
     }
   }
 
-  /// Everything is stored. Sends what is still on its way to the editor and the peers, for a moment at most.
+  /// Call when everything is stored. For a moment at most, sends what is still on its way to the editor and the peers.
   private func end(_ code: Int32) {
     exitCode = code
     network?.directory?.stopDiscovery()

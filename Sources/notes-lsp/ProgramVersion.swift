@@ -1,6 +1,6 @@
 import NotesServer
 
-/// What the program says it is.
+/// The program's name and version.
 enum ProgramVersion {
   static let description = "notes-lsp \(Service.version) (\(commit))"
 

@@ -1,9 +1,9 @@
 import Foundation
 
-/// How far a command is that works through many things, on standard error: a bar on a terminal, some lines elsewhere. Nothing
-/// where there is little to do.
+/// The progress of a command that works through many things, on standard error: a bar on a terminal, some lines
+/// elsewhere. Shows nothing if there is little to do.
 struct Progress {
-  /// A bar for fewer things would be gone before it is read.
+  /// A bar for fewer things would disappear before anyone could read it.
   static let leastOnTerminal = 20
   static let leastElsewhere = 100
   private static let barWidth = 30
@@ -21,7 +21,7 @@ struct Progress {
     if isTerminal { write(line()) }
   }
 
-  /// One more is done.
+  /// Call when one more is done.
   mutating func step() {
     let before = count * 100 / max(total, 1)
     count += 1
@@ -34,12 +34,12 @@ struct Progress {
     }
   }
 
-  /// Takes the bar away, so that what is printed next stands on a line of its own.
+  /// Removes the bar, so that the next output is on a line of its own.
   func end() {
     if isTerminal, total >= Self.leastOnTerminal { write("\r\u{1B}[K") }
   }
 
-  /// The bar, in place of the one before; empty where there is little to do.
+  /// The bar, which replaces the previous one; empty if there is little to do.
   private func line() -> String {
     guard total >= Self.leastOnTerminal else { return "" }
     let filled = count * Self.barWidth / total

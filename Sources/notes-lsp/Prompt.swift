@@ -1,12 +1,12 @@
 import Foundation
 
-/// Questions to the person at the terminal, while the loop goes on.
+/// Asks the person at the terminal while the loop continues to run.
 enum Prompt {
   static let isPossible = isatty(STDIN_FILENO) == 1
 
   enum Reply { case yes, no, nothing }
 
-  /// Asks until the answer is understood. An empty line, or the end of input, is no answer.
+  /// Asks until it understands the answer. An empty line, or the end of input, means no answer.
   static func ask(_ question: String) async -> Reply {
     while true {
       let answer = await line(after: Output.field(question) + " ")?.trimmingCharacters(in: .whitespaces).lowercased()

@@ -83,7 +83,7 @@ struct Serve: ParsableCommand {
       certificate: files, metrics: metrics, accessPath: access)
   }
 
-  /// A connection is a file to the system, which as a rule allows 1,024 and lets a process ask for more.
+  /// Each connection takes a file descriptor. Usually the system allows 1,024 and lets a process ask for more.
   private static func raiseFileLimit() {
     var limit = rlimit()
     guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return }

@@ -79,7 +79,8 @@ final class ServerParts {
     return storage
   }
 
-  /// Where the documents are kept. What a server knows of its peers stays in its home: other servers have other peers.
+  /// The store of the documents. What a server knows of its peers stays in its home, because other servers have other
+  /// peers.
   private static func documents(
     _ settings: ServerProgram.Settings, home: SQLiteStore, loop: Loop, clock: LoopClock
   ) async throws -> any StorageProvider {
@@ -134,7 +135,7 @@ final class ServerParts {
     delay.start()
   }
 
-  /// Other servers on the same database connect at the same address as peers, at a port of its own.
+  /// Other servers on the same database connect to the same address as peers, but to another port.
   private func joinStoreSiblings() throws {
     guard let store = repo.storage as? PostgresStore else { return }
     do {
@@ -168,7 +169,7 @@ final class ServerParts {
     callers.dropUnwanted()
   }
 
-  /// Takes in no more from new peers.
+  /// Applies no more messages from new peers.
   func stopListening() {
     metricsListener?.stop()
     callers.stopListening()

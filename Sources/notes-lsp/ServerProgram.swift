@@ -12,11 +12,12 @@ import SyncServer
 import UV
 import WebSocketNetwork
 
-/// The parts of a service without an editor: peers to the repo, the repo to the store, metrics to programs that monitor it.
+/// The parts of a service without an editor: peers connect to the repo, the repo to the store, and monitoring programs
+/// to the metrics.
 @AutomergeRepo
 final class ServerProgram {
   struct Settings: Sendable {
-    /// The server's key, its locks, and what it knows of peers.
+    /// The folder of the server's key, its locks, and what it knows of peers.
     var home: String
     var documents: StoreLocation
     /// The name that peers see, from an option.
@@ -24,13 +25,13 @@ final class ServerProgram {
     var login: String
     var listen: String
     var websocket: String?
-    /// With one, the WebSocket is encrypted.
+    /// If there is one, the WebSocket is encrypted.
     var certificate: WebSocketCertificate?
     var metrics: String?
     var accessPath: String?
   }
 
-  /// How long storing may take at the end. A database that is away is not waited for longer.
+  /// How long storing may take at the end. The server does not wait longer for a database that is away.
   private static let longestStoring: Duration = .seconds(4)
 
   private(set) var outcome: Result<Void, Failure> = .success(())
@@ -128,7 +129,7 @@ final class ServerProgram {
       do throws(StorageError) {
         try await parts.store()
         parts.stop()
-        // What the peers are told at last goes out first.
+        // The last messages to the peers are sent first.
         loop.later { [loop] in loop.stop() }
       } catch {
         fail("Not everything could be stored: \(error).")
@@ -138,7 +139,7 @@ final class ServerProgram {
 }
 
 extension ServerProgram.Settings {
-  /// Fit for a log: without a password.
+  /// The name for a log, without a password.
   var storeName: String {
     switch documents {
     case .directory(let path): path

@@ -8,20 +8,20 @@ import SQLiteStorage
 import Store
 import UV
 
-/// What a service of a person is made of, with an editor or without one: first the person's key, name and grants, of which then a
-/// repo and a service are made.
+/// The parts of a person's service, with or without an editor: first the person's key, name and grants, from which the
+/// repo and the service are then made.
 @AutomergeRepo
 struct ServiceParts {
   let identity: PeerTransport.Identity
   let person: PersonName
   let grants: Grants
-  /// What is kept of the person and of the notes.
+  /// The store of the person's data and of the notes.
   let storage: SQLiteStore
   private let home: String
   private let isRenamed: Bool
   private let clock: LoopClock
 
-  /// - Parameter name: the person's name from an option; `login` serves where nothing else names the person.
+  /// - Parameter name: the person's name from an option; `login` is used if there is no other name
   static func load(
     from storage: SQLiteStore, home: String, name: String?, login: String, clock: LoopClock
   ) async throws -> ServiceParts {
@@ -32,7 +32,7 @@ struct ServiceParts {
       isRenamed: isRenamed, clock: clock)
   }
 
-  /// - Parameter documents: the store of the documents, which need not be the person's own.
+  /// - Parameter documents: the store of the documents, which need not be the person's own
   func repo(documents: any StorageProvider, policy: any ShareAuthorizing) -> Repo {
     Repo(
       peerId: identity.peerId, metadata: PeerMetadata(name: person.name), storage: documents, sharePolicy: policy,
@@ -60,7 +60,8 @@ struct ServiceParts {
 }
 
 extension Service.Identity {
-  /// This person in this process: with an actor id that no other process uses, not even this one restarted after a crash.
+  /// This person in this process, with an actor id that no other process uses, not even this one after a crash and
+  /// restart.
   fileprivate init(_ identity: PeerTransport.Identity, name: String) {
     let person = Array(identity.fingerprint.prefix(PeerTransport.Identity.personByteCount))
     var random = SystemRandomNumberGenerator()

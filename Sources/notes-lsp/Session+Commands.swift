@@ -5,7 +5,7 @@ import NotesServer
 extension Session {
   /// The note with this id or title, as `notes/list` returns it.
   ///
-  /// - Parameter deleted: whether it is one of those that can be restored.
+  /// - Parameter deleted: whether to look among the deleted notes that can be restored
   func note(named text: String, deleted: Bool = false) async throws -> JSONValue {
     let name = NoteName(text)
     let notes = try await perform("notes/list", ["deleted": .bool(deleted)])["notes"]?.arrayValue ?? []
@@ -28,7 +28,7 @@ extension Session {
     try await note(named: name, deleted: deleted)["id"] ?? .null
   }
 
-  /// The same, with what other programs have written to the note's file taken in, as on opening it.
+  /// The same. First merges what other programs have written to the note's file, as opening the note does.
   func currentId(of name: String) async throws -> JSONValue {
     let id = try await id(of: name)
     _ = try await perform("notes/open", ["id": id])

@@ -2,9 +2,9 @@ import AutomergeRepo
 import NotesServer
 import SyncServer
 
-/// Servers that a person's notes are published on. To the notes they are peers whose id is their address.
+/// Servers that a person's notes are published on. For the notes they are peers whose id is their address.
 extension SharingAdapter {
-  /// How long to wait for a server that is called for the first time.
+  /// How long to wait for the first call of a server.
   private static let firstCall: Duration = .seconds(5)
 
   func connect(server text: String, token: String?) async throws(SharingError) -> ServerConnection {
@@ -53,7 +53,7 @@ extension SharingAdapter {
     }
   }
 
-  /// Takes a document from one server, or from all; false if this is no server.
+  /// Withdraws a document from one server, or from all; false if `peer` is not a server.
   func unpublish(_ document: DocumentId, from peer: PeerId?) async throws(SharingError) -> Bool {
     guard let servers else { return false }
     let all = peer.map { peer in servers[peer].map { [$0] } ?? [] } ?? servers.servers(with: document)
@@ -68,7 +68,8 @@ extension SharingAdapter {
     return peer != nil && !all.isEmpty
   }
 
-  /// Publishes a document's successor where the document was published, except on one server; no longer the document.
+  /// Publishes a document's successor where the document was published, except on one server, and withdraws the
+  /// document.
   func republish(
     _ document: DocumentId, as successor: DocumentId, without peer: PeerId
   ) async throws(SharingError) {
@@ -79,7 +80,7 @@ extension SharingAdapter {
     }
   }
 
-  /// Asks all connected servers for a document from now on. The caller looks whether it comes.
+  /// Asks all connected servers for a document from now on. The caller checks whether it arrives.
   func seek(_ document: DocumentId) async throws(SharingError) {
     let servers = try knownServers()
     let connected = servers.all.filter { servers.state(of: $0.peer) == .connected }
@@ -93,7 +94,7 @@ extension SharingAdapter {
     do {
       _ = try await unpublish(document, from: nil)
     } catch {
-      // The servers are asked once more after the next start.
+      // So the servers are asked again after the next start.
       log.notice("The store did not take that \(document) was not found: \(error)")
     }
   }

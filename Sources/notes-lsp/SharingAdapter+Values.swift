@@ -22,6 +22,7 @@ extension SharingError {
     case .blocked: self = .notAllowed(reason: "You have blocked this person; trust them first.")
     case .unreachable(let name, let reason): self = .notReached(reason: "\(name) cannot be reached: \(reason).")
     case .alreadyHere: self = .alreadyHere
+    case .notTaken(let name): self = .noAnswer(reason: "No answer from \(name). Send a ticket instead.")
     case .timedOut(let name): self = .noAnswer(reason: "\(name) does not answer yet.")
     }
   }

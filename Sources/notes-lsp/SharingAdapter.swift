@@ -10,9 +10,9 @@ import SyncServer
 @AutomergeRepo
 final class SharingAdapter: SharingService {
   private var directory: PeerDirectory?
-  /// The stored grants, while there is no directory; nil where none are needed.
+  /// The stored grants, until there is a directory; nil if none are needed.
   private let grants: Grants?
-  /// What `networkState` says when there is no directory.
+  /// The value of `networkState` if there is no directory.
   var reasonForNoNetwork = "off"
   var onChange: (@AutomergeRepo (SharingEvent) -> Void)?
   /// The servers that the person's notes are published on; nil for a service that has none.
@@ -22,10 +22,10 @@ final class SharingAdapter: SharingService {
   let clock: any RepoClock
   let log = Logger(label: "sharing")
 
-  /// Without a network, until `take`.
+  /// Without a network, until `take` is called.
   init(grants: Grants?, clock: any RepoClock) { (self.grants, self.clock) = (grants, clock) }
 
-  /// From now on this process has the network.
+  /// Call when this process has the network.
   func take(_ directory: PeerDirectory?) {
     self.directory = directory
     directory?.onEvent = { [weak self] event in self?.onChange?(event) }
@@ -43,7 +43,7 @@ final class SharingAdapter: SharingService {
     if isVisible { directory.startDiscovery() } else { directory.hide() }
   }
 
-  /// The servers are peers of this repo from now on, as soon as it has them for a network.
+  /// From now on the servers are peers of this repo, once it has added them as a network.
   func use(_ servers: SyncServers, of repo: Repo) {
     (self.servers, self.repo) = (servers, repo)
     servers.onChange = { [weak self] _ in self?.onChange?(.networkState) }
@@ -54,7 +54,7 @@ final class SharingAdapter: SharingService {
 
   func policyChanged(for document: DocumentId) { repo?.policyChanged(for: document) }
 
-  /// A server is connected: loads what is published there, so that it is compared.
+  /// Call when a server is connected: loads what is published there, so that it is compared.
   private func compareAll(with peer: PeerId) {
     guard let documents = servers?[peer]?.documents else { return }
     Task { @AutomergeRepo in
@@ -128,7 +128,7 @@ final class SharingAdapter: SharingService {
 
   func refresh() async {
     guard directory == nil else { return }
-    // Keeps what was read before if the store cannot be read.
+    // If the store cannot be read, keeps what was read before.
     try? await grants?.reload()
   }
 

@@ -67,7 +67,7 @@ struct Unshare: ParsableCommand {
   }
 }
 
-/// `notes-lsp remove NOTE PERSON`: the note goes on without that person.
+/// `notes-lsp remove NOTE PERSON`: continues the note without that person.
 struct RemovePerson: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "remove", abstract: "Remove a person from a note for good.",
@@ -110,7 +110,7 @@ struct Join: ParsableCommand {
   }
 }
 
-/// `notes-lsp peers`: lists the peers that are there.
+/// `notes-lsp peers`: lists the peers.
 struct Peers: ParsableCommand {
   static let configuration = CommandConfiguration(
     abstract: "List the people that the running service knows.",
@@ -155,7 +155,7 @@ struct Name: ParsableCommand {
   }
 }
 
-/// `notes-lsp status [NOTE]`: whether everything is stored, and which peers are there.
+/// `notes-lsp status [NOTE]`: whether everything is stored, and which peers are connected.
 struct Status: ParsableCommand {
   static let configuration = CommandConfiguration(
     abstract: "Show whether a service is running, and which peers are connected.",

@@ -3,7 +3,7 @@ import Foundation
 import NotesServer
 import SQLiteStorage
 
-/// `notes-lsp fsck`: reads every byte of the store and says what is wrong with it.
+/// `notes-lsp fsck`: reads every byte of the store and reports what is wrong.
 struct Fsck: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     abstract: "Check every byte of the store.",
@@ -53,7 +53,7 @@ extension Fsck.Report {
   }
 }
 
-/// `notes-lsp backup FILE`: a copy of the store as it is at one moment.
+/// `notes-lsp backup FILE`: writes a copy of the store as it is at one moment.
 struct Backup: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     abstract: "Write a snapshot of the store to a file.",

@@ -32,11 +32,11 @@ struct List: AsyncParsableCommand {
     }
   }
 
-  /// The list as both editors have it.
+  /// The list as both editors show it.
   private func printTable() throws {
     let params: JSONValue = ["deleted": .bool(deleted), "width": JSONValue(Output.width)]
     let result = try StoreRequest.run(store) { try await $0.perform("notes/list", params) }
-    // Of an empty list the first line counts: the others name keys of editors.
+    // Of an empty list only the first line is useful: the others name keys of editors.
     let isEmpty = result["rows"]?.arrayValue?.allSatisfy { $0["id"] == nil } ?? true
     let lines = (result["lines"]?.arrayValue ?? []).compactMap(\.stringValue)
     for line in lines.prefix(isEmpty ? 1 : lines.count) { Output.print(fields: line) }
@@ -87,7 +87,7 @@ struct Find: ParsableCommand {
     }
   }
 
-  /// One argument of the shell is a phrase, unless it has quotes of its own.
+  /// Each argument of the shell is a phrase, unless it has quotes of its own.
   private var query: String {
     words.map { word in
       words.count > 1 && word.contains(where: \.isWhitespace) && !word.contains("\"") ? "\"\(word)\"" : word

@@ -10,8 +10,8 @@ import SyncServer
 import UV
 import WebSocketNetwork
 
-/// The notes of a store, for a command that changes them beside running editors: a service without an editor and without
-/// a network, which tells the other processes of this person what it did.
+/// The notes of a store, for a command that changes them while editors may be running: a service without an editor and
+/// without a network, which tells the other processes of this person what it did.
 @AutomergeRepo
 final class StoreRequest {
   typealias Work = @AutomergeRepo @Sendable (Session) async throws -> JSONValue

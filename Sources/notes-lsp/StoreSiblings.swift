@@ -4,15 +4,15 @@ import PeerTransport
 import PostgresStorage
 import UV
 
-/// The other servers on one database: finds them, speaks with them of the documents that both have open, and takes in what they
-/// store.
+/// The other servers on one database: finds them, exchanges changes of the documents that both have open, and takes in
+/// what they store.
 @AutomergeRepo
 final class StoreSiblings {
   private let news: StoreNews
   private let heartbeat: StoreHeartbeat
   private let siblings: StoreSiblingProvider
 
-  /// - Parameter address: where the other servers connect; its port is chosen freely.
+  /// - Parameter address: where the other servers connect; its port is chosen freely
   init(of store: PostgresStore, for repo: Repo, at address: PeerAddress, loop: Loop, clock: LoopClock) throws {
     siblings = try StoreSiblingProvider(loop: loop, clock: clock) { [weak repo] id in repo?.handle(of: id) != nil }
     repo.add(siblings)

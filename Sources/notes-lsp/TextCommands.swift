@@ -4,9 +4,9 @@ import Foundation
 import JSONRPC
 import NotesServer
 
-// The subcommands for documents that other programs have made, of which a person chooses the text to edit.
+// The subcommands for documents that other programs made, in which a person chooses the text to edit.
 
-/// `notes-lsp open NOTE`: a note's file, also of a document that a server or a peer has.
+/// `notes-lsp open NOTE`: prints a note's file, also for a document that only a server or a peer has.
 struct Open: ParsableCommand {
   static let configuration = CommandConfiguration(
     abstract: "Make sure that a note is on this machine and print the path of its file.",
@@ -37,7 +37,7 @@ struct Open: ParsableCommand {
       } catch {
         guard error.isAboutAbsence else { throw error }
       }
-      // The running service gets the document.
+      // The running service fetches the document.
       do throws(ResponseError) {
         let ticket = JSONValue.string("automerge:\(url.documentId)")
         _ = try await session.perform("notes/join", .object(present: ["ticket": ticket, "text": text]))
@@ -57,7 +57,7 @@ struct Open: ParsableCommand {
 }
 
 extension ResponseError {
-  /// Whether the document is not here.
+  /// Whether the error says that the document is not here.
   fileprivate var isAboutAbsence: Bool {
     ["notFound", "unreachable", "timedOut"].contains(data?["kind"]?.stringValue ?? "")
   }

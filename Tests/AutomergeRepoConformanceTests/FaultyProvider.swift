@@ -4,7 +4,7 @@ import Foundation
 
 /// A store with one fault.
 struct FaultyProvider: StorageProvider {
-  /// What is wrong with it.
+  /// The fault.
   enum Fault: String, CaseIterable, Sendable {
     case secondSaveIgnored, emptyIsNothing, cutShort, emptyKeyAccepted, joinedKeys, halfComponents, prefixLeftOut
     case doubleChildren, rangeStays, neighboursRemoved, commitBackwards, recordsReplaced, asideWithoutLooking
@@ -65,7 +65,7 @@ struct FaultyProvider: StorageProvider {
       for _ in 0..<10 { await Task.yield() }
     case .lostSaves where key.last?.hasSuffix("-15") == true:
       let before = try await base.loadRange(["shared"])
-      // Until another writer has come in between.
+      // Until another writer has written in between.
       for _ in 0..<2000 where try await base.loadRange(["shared"]).count == before.count { await Task.yield() }
       try await base.removeRange(["shared"])
       for item in before { try await base.save(item.key, item.data) }

@@ -1,9 +1,9 @@
 import AutomergeRepo
 import AutomergeRepoConformance
 
-/// One end of a connection inside the process, with one fault or none.
+/// One end of a connection inside the process, with at most one fault.
 final class LoopbackProvider: NetworkProvider {
-  /// What is wrong with it.
+  /// The fault.
   enum Fault: String, CaseIterable, Sendable {
     case namelessPeers, doubleConnection, errorsLost, caretsLost, someLost, swapped, longCutShort, longRefused,
       longDelivered

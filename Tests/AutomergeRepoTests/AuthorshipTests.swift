@@ -4,7 +4,7 @@ import Testing
 
 @testable import AutomergeRepo
 
-/// Whose word counts, as values: no document, no network, no clock.
+/// Which peer's word counts, as values: no document, no network, no clock.
 @Suite struct AuthorshipTests {
   private let carol = PeerId("carol")
   private let bob = PeerId("bob")
@@ -38,7 +38,7 @@ import Testing
     #expect(refused(by: authorship, for: bob) == [own, carols])
     #expect(refused(by: authorship, for: carol) == [own])
     #expect(authorship.filter(for: bob, own: own) { _ in [change] }.attested[carols] == [change])
-    // Of somebody whose changes we do not take, others bring them.
+    // Other peers bring the changes of a peer whose own changes we refuse.
     #expect(Set(authorship.filter(for: bob, own: own) { _ in nil }.attested.keys) == [own])
   }
 
@@ -68,11 +68,11 @@ import Testing
     #expect(
       authorship.receive(.answered(known: [], unknown: [change], by: carol)) == [.forged(by: bob, author: carol)])
     #expect(authorship.forgers == [bob])
-    // It is over: nothing is asked any more, and nobody is named twice.
+    // It is over: nothing is asked any more, and no peer is reported twice.
     #expect(authorship.receive(.ticked) == [])
     #expect(authorship.receive(.withheld([carols: change], from: bob, own: own)) == [])
     #expect(authorship.isWithholding(from: bob))
-    // Until the author is gone: then whoever is there is believed.
+    // Until the author is gone: then the peers that are connected are believed.
     #expect(authorship.receive(.left(carol)) == [.wantAgain(bob)])
     #expect(refused(by: authorship, for: bob) == [own])
   }
@@ -116,7 +116,7 @@ import Testing
     #expect(authorship.receive(.claimed([carols, dorasActor], by: dora)) == [.refusedClaim(dora)])
     #expect(authorship.actors(of: dora) == [dorasActor])
     #expect(refused(by: authorship, for: dora) == [own, carols])
-    // What somebody does not write as any more is free, and so is what was withheld for it.
+    // An actor that a peer no longer claims is free, and so is what was withheld for it.
     #expect(authorship.receive(.claimed([], by: carol)) == [.wantAgain(bob)])
     #expect(authorship.receive(.claimed([carols], by: dora)) == [])
   }

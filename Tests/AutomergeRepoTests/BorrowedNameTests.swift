@@ -30,7 +30,7 @@ import Testing
     func handle(_ name: String) throws -> DocHandle { try #require(handles[name]) }
     func text(_ name: String) throws -> String? { try handle(name).document.content() }
 
-    /// `forger` writes as somebody else, who knows nothing of it.
+    /// `forger` writes as another author, who does not know of it.
     func forge(_ text: String, by forger: String, as actor: ActorId) throws {
       let document = try handle(forger).document
       document.actor = actor
@@ -67,7 +67,7 @@ import Testing
       Issue.record("named: \(events)")
       return
     }
-    // They differ for good, and do not tell each other so without end.
+    // They differ permanently, and do not tell each other so without end.
     let before = company.world.network.deliveredCount
     company.world.clock.advance(by: .seconds(60))
     #expect(company.world.network.deliveredCount - before < 10)
@@ -79,7 +79,7 @@ import Testing
     }
   }
 
-  /// The documented limit: nobody is there to ask, and honest relays look the same.
+  /// The documented limit: no author is there to ask, and honest relays look the same.
   @Test @AutomergeRepo func whileTheAuthorIsAwayOthersAreBelieved() async throws {
     let company = try await Company(seed: 22)
     try company.handle("carol").splice(0, "c1 ")
@@ -98,7 +98,7 @@ import Testing
     #expect(try company.text("ana") == "as carol c1 start")
   }
 
-  /// Carol's messages to Ana get lost, and nobody has noticed yet: Bob is believed after three seconds.
+  /// Carol's messages to Ana get lost, which neither has noticed yet: Bob is believed after three seconds.
   @Test @AutomergeRepo func aDeadLinkToTheAuthorHoldsNothingUpForLong() async throws {
     let company = try await Company(seed: 23)
     try company.handle("carol").splice(0, "c1 ")
@@ -134,7 +134,7 @@ import Testing
     #expect(try company.forgers().isEmpty)
   }
 
-  /// Random typing in a mesh with links that come and go: nobody is ever named, and all become equal.
+  /// Random typing in a mesh with links that come and go: no peer is ever reported, and all become equal.
   @Test(arguments: 1...8) @AutomergeRepo func honestCompaniesNameNobody(seed: UInt64) async throws {
     var random = SeededGenerator(seed: seed)
     let company = try await Company(["a", "b", "c", "d", "e"], seed: seed)
@@ -206,7 +206,7 @@ import Testing
     #expect(ana.sync.authorship.actors(of: PeerId("carol")) == [actor])
   }
 
-  /// Two changes of one actor with one number: whoever brings the second is named, and it is not taken.
+  /// Two changes of one actor with one number: the peer that brings the second is reported, and the change is refused.
   @Test func oneOfTwoChangesWithTheSameNumberIsTaken() throws {
     let author = ActorId()
     let mine = try Document.note("x")

@@ -51,7 +51,7 @@ import Testing
     #expect(StoredHeads.decode(Data(count: 32 * (StoredHeads.maximumHeads + 1))) == nil)
   }
 
-  /// Two who have `count` documents in common, stored and not in memory.
+  /// Two peers that have `count` documents in common, stored and not in memory.
   @AutomergeRepo
   private func twoWithStores(_ count: Int, seed: UInt64) async throws -> (RepoWorld, [DocumentId]) {
     let world = RepoWorld(random: RandomSource(SeededGenerator(seed: seed)))

@@ -5,11 +5,11 @@ import RepoTestSupport
 import TestSupport
 import Testing
 
-/// A guest goes back to what its host has, when that does not take what was typed.
+/// A guest returns to its host's state if the host refuses what was typed.
 @Suite(.serialized) @AutomergeRepo struct DiscardedChangesTests {
   private let world = RepoWorld(random: RandomSource(SeededGenerator(seed: 1)))
 
-  /// Somebody who lets one peer read, and everybody else write.
+  /// A policy that lets one peer read, and all others write.
   private final class ReadersPolicy: ShareAuthorizing {
     var readers: Set<PeerId> = []
     nonisolated init() {}

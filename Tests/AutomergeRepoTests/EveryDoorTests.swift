@@ -6,7 +6,7 @@ import Testing
 
 @testable import AutomergeRepo
 
-/// Whatever was changed by whichever door is stored after `flush`, and reaches the peer.
+/// Whatever a program changes, in whichever way, is stored after `flush`, and reaches the peer.
 @Suite struct EveryDoorTests {
   /// `NOTES_DOORS` says how many seeds.
   private static let seedCount =

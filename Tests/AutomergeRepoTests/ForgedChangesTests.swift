@@ -5,7 +5,7 @@ import RepoTestSupport
 import TestSupport
 import Testing
 
-/// Somebody who may write, and writes in another's name.
+/// A peer that may write, and writes in another author's name.
 @Suite struct ForgedChangesTests {
   @Test @AutomergeRepo func changesInOurOwnNameAreNotTakenAndOthersAre() async throws {
     let world = RepoWorld(random: RandomSource(SeededGenerator(seed: 1)))
@@ -30,7 +30,7 @@ import Testing
     try mine.splice(0, "well, ")
     #expect(try mine.document.content() == "well, hello world")
 
-    // Whoever behaves is still heard.
+    // An honest peer is still heard.
     let ben = world.start("ben")
     world.connect("ana", "ben")
     try await world.clock.run(until: "ben has it") { ben.handle(of: mine.id) != nil }

@@ -6,7 +6,7 @@ import Testing
 
 @testable import AutomergeRepo
 
-/// Who may say something in whose name to the people on a document.
+/// Which peer may send presence in whose name to the people on a document.
 @Suite struct ForgedPresenceTests {
   /// Everybody may write, and some only read.
   private final class Readers: ShareAuthorizing {
@@ -22,7 +22,7 @@ import Testing
     let note: DocHandle
     private(set) var heard: [String: [(author: String, data: Data)]] = [:]
 
-    /// A note of `names[0]`, open with everybody, over these links.
+    /// A note of `names[0]`, open at all of them, over these links.
     init(_ names: [String], links: [(String, String)], readers: [String] = []) async throws {
       world = RepoWorld(random: RandomSource(SeededGenerator(seed: 11)))
       for name in names { world.start(name, policy: Readers(readers: Set(readers.map { PeerId($0) }))) }
@@ -48,7 +48,7 @@ import Testing
 
     func session(of name: String) -> String { world.repos[name]?.connections.ephemeral.sessionId ?? "" }
 
-    /// A forger says something to somebody in the name of another.
+    /// A forger sends a message to a victim in the name of another peer.
     func forges(_ forger: String, as author: String, to victim: String, count: UInt64, _ word: UInt8) {
       let session = session(of: String(author.prefix { $0 != "/" }))
       let message = RepoMessage.EphemeralMessage(

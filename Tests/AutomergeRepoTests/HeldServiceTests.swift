@@ -7,7 +7,7 @@ import Testing
 
 @testable import AutomergeRepo
 
-/// Somebody who may write sends what is little on the way and much work when it is there.
+/// A peer that may write sends messages that are small on the wire but much work to apply.
 @Suite(.serialized) struct HeldServiceTests {
   @AutomergeRepo
   private final class Held {

@@ -6,7 +6,7 @@ import Testing
 
 @testable import AutomergeRepo
 
-/// Documents that are changed past their handles, as a program does that binds values to them.
+/// Documents that are changed without their handles, as a program does that binds values to them.
 @Suite struct OutsideChangeTests {
   @Test @AutomergeRepo func aBoundTextIsStoredAndSyncedWhereverItIsChanged() async throws {
     let world = RepoWorld(random: RandomSource(SeededGenerator(seed: 41)))

@@ -5,9 +5,9 @@ import RepoTestSupport
 import TestSupport
 import Testing
 
-/// Networks that fall apart and come together while people type, and machines that sleep.
+/// Networks that split and heal while people type, and machines that sleep.
 @Suite struct PartitionTests {
-  /// Three who type on one note, and how long healing took.
+  /// Three people who type in one note, and how long healing took.
   @AutomergeRepo
   private final class Trio {
     let world: RepoWorld
@@ -79,7 +79,7 @@ import Testing
     #expect(longest < .seconds(2), "seed \(seed)")
   }
 
-  /// The lid is closed: nothing comes or goes for hours, and nobody has said goodbye.
+  /// The lid is closed: nothing arrives or leaves for hours, and no peer has said goodbye.
   @Test @AutomergeRepo func aLaptopThatSleptCatchesUp() async throws {
     let seed: UInt64 = 61
     var random = SeededGenerator(seed: seed)

@@ -5,11 +5,11 @@ import RepoTestSupport
 import TestSupport
 import Testing
 
-/// Documents that nobody uses leave the memory, and come back with everything.
+/// Documents that are not in use leave memory, and come back with everything.
 @Suite(.serialized) @AutomergeRepo struct ReleaseTests {
   private let world = RepoWorld(random: RandomSource(SeededGenerator(seed: 1)))
 
-  /// A document of `ana`'s that nobody holds, stored if `isStored`.
+  /// A document of `ana`'s that no part of the program holds, stored if `isStored`.
   private func document(_ text: String, isStored: Bool = true) async throws -> DocumentId {
     let repo = world.start("ana")
     let id = try repo.create(Document.note(text)).id

@@ -6,7 +6,7 @@ import Testing
 
 @testable import AutomergeRepo
 
-/// What is known of the stores of peers: what is shared with them, and which heads documents have there.
+/// What is known of the stores of peers: what is shared with them, and the heads of documents there.
 @Suite struct RemoteStoresTests {
   /// Three peers in a row, `a`, `b`, `c`, of which each tells its store's id.
   @AutomergeRepo
@@ -36,7 +36,7 @@ import Testing
     try await world.clock.run(until: "heard again") {
       ana.remoteHeads(of: note.id, in: far)?.heads == note.document.heads()
     }
-    // No one asked for this one.
+    // No peer asked for this one.
     #expect(ana.remoteHeads(of: note.id, in: StorageId("store-b")) == nil)
   }
 

@@ -6,7 +6,7 @@ import Testing
 
 @testable import AutomergeRepo
 
-/// Looking for documents, and who may have them.
+/// Looking for documents, and which peers may have them.
 @Suite struct RepoFindTests {
   @AutomergeRepo
   private final class Policy: ShareAuthorizing {
@@ -215,7 +215,7 @@ import Testing
       return await repo.find(id)
     }
     while world.clock.nextTime == nil, !isOver { await Task.yield() }
-    // The store has not answered: nobody has had a turn since it was asked. On a busy machine it may have.
+    // The store has not answered: no other code has had a turn since it was asked. On a busy machine it may have.
     world.clock.advance(by: .seconds(60))
     guard case .found(let handle) = await search.value else {
       Issue.record("given up")

@@ -22,7 +22,7 @@ import Testing
     let world = RepoWorld(random: RandomSource(SeededGenerator(seed: seed)))
     let names = ["a", "b", "c", "d"]
     for name in names { world.start(name) }
-    // A line, so that the answer of the last comes by way of the others; or all with all.
+    // A line, so that the last peer's answer passes through the others; or a full mesh.
     if seed.isMultiple(of: 2) {
       world.connectAll()
     } else {

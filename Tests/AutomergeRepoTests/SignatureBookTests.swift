@@ -36,7 +36,7 @@ import Testing
     let good = try signature(2)
     #expect(good.isValid)
     #expect(ChangeSignature(encoded: good.encoded) == good)
-    // Nobody signs for the actor of another key.
+    // No key can sign for the actor of another key.
     #expect(mallory.sign(actor, 2, try change(2)) == nil)
     // Every flipped bit ends it, and no cut makes a signature.
     let bytes = good.encoded

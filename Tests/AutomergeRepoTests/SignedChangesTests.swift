@@ -227,8 +227,8 @@ import Testing
     try await company.world.flush("ana")
     #expect(try !company.isVerified(carol, at: "ana"))
     #expect(try company.isVerified(carol, at: "ana", number: 1))
-    let rows = try await company.world.stores["ana"]?.loadRange([company.id.description, "signed"]) ?? []
-    #expect(rows.allSatisfy { ChangeSignature(encoded: $0.data)?.isValid == true }, "\(rows.count)")
+    let rows = try await #require(company.world.stores["ana"]).loadRange([company.id.description, "signed"])
+    #expect(!rows.isEmpty && rows.allSatisfy { ChangeSignature(encoded: $0.data)?.isValid == true }, "\(rows.count)")
     #expect(!rows.contains { $0.data == other })
     // Honest ones are heard all the same.
     try company.handle("bob").splice(0, "b1 ")

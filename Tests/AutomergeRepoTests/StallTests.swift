@@ -23,7 +23,7 @@ import Testing
       world.clock.advance(by: .milliseconds(100))
     }
     world.network.isLost = nil
-    // Whom the losses have made repeat themselves for ever shall not do so for long here.
+    // A sync that the losses have made repeat itself forever must not do so for long here.
     world.clock.advance(by: .seconds(1))
     // One look notices, the next one starts again.
     for _ in 1...6 where mine.document.heads() != theirs.document.heads() {

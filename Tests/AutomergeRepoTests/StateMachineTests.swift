@@ -75,7 +75,8 @@ import Testing
     // The first of a link may be anything; what comes over others is heard all the same.
     #expect(try accepts(.max, via: "forger"))
     #expect(try accepts(9))
-    // Whoever was silent for long, or was leapt over by a relay that believed a forger, is heard with the second message.
+    // An author that was silent for long, or that a relay skipped because it believed a forger, is heard with the
+    // second message.
     #expect(try !accepts(1_000_000))
     #expect(try accepts(1_000_001))
     #expect(try !accepts(10))
@@ -93,19 +94,86 @@ import Testing
     var gate = EphemeralGate()
     for number in 0..<20_000 {
       let now = Duration.milliseconds(number * 2)
-      #expect(gate.accepts(try message("a", "\(number)", 1), via: link, at: now))
+      #expect(gate.accepts(try message("link", "\(number)", 1), via: link, at: now))
     }
     #expect(gate.streamCount <= 4 * EphemeralGate.maximumStreams)
-    #expect(!gate.accepts(try message("a", "19999", 1), via: link, at: .seconds(50)))
+    #expect(!gate.accepts(try message("link", "19999", 1), via: link, at: .seconds(50)))
+  }
+
+  @Test func noMoreDoLinksThatComeWithoutEnd() throws {
+    var gate = EphemeralGate()
+    for number in 0..<5_000 {
+      let stranger = "\(number)"
+      #expect(gate.accepts(try message(stranger, "s", 1), via: PeerId(stranger), at: .zero))
+      gate.forget(PeerId(stranger))
+    }
+    #expect(gate.streamCount <= 4 * EphemeralGate.maximumStreams)
   }
 
   @Test func aFloodOverOneLinkIsCutAndTheOthersAreHeard() throws {
     var gate = EphemeralGate()
     var heard = 0
-    for count in 1...5000 where gate.accepts(try message("a", "s", UInt64(count)), via: link, at: .zero) { heard += 1 }
+    for count in 1...5000 where gate.accepts(try message("link", "s", UInt64(count)), via: link, at: .zero) {
+      heard += 1
+    }
     #expect(heard == EphemeralGate.maximumAtOnce)
     #expect(gate.accepts(try message("b", "s", 1), via: PeerId("other"), at: .zero))
-    #expect(gate.accepts(try message("a", "s", 5001), via: link, at: .seconds(1)))
+    #expect(gate.accepts(try message("link", "s", 5001), via: link, at: .seconds(1)))
+  }
+
+  /// Ana hears of all others through Ben, who passes on what Mal floods him with.
+  @Test func anAuthorThatFloodsARelaySilencesNeitherTheRelayNorOthersBehindIt() throws {
+    var gate = EphemeralGate()
+    let ben = PeerId("ben")
+    var heard = 0
+    for count in 1...5000 {
+      // Under ever new ids of her own processes, too.
+      let author = count.isMultiple(of: 2) ? "mal" : "mal/\(count)"
+      if gate.accepts(try message(author, "s", UInt64(count)), via: ben, at: .zero) { heard += 1 }
+    }
+    #expect(heard == EphemeralGate.maximumOfAuthorAtOnce)
+    #expect(gate.accepts(try message("eva", "s", 1), via: ben, at: .zero))
+    #expect(gate.accepts(try message("ben", "s", 1), via: ben, at: .zero))
+    // With invented authors she uses up all that Ben may pass on, and not what he says himself.
+    for author in 0..<100 {
+      for count in UInt64(1)...100 { _ = gate.accepts(try message("\(author)", "s", count), via: ben, at: .zero) }
+    }
+    #expect(gate.accepts(try message("ben", "s", 2), via: ben, at: .zero))
+    // The control: what a person does in a second, also after all that, and two of them.
+    for step in 2...21 {
+      let now = Duration.seconds(2) + .milliseconds(step * 50)
+      for author in ["eva", "ben", "ben/1"] {
+        #expect(gate.accepts(try message(author, "s", UInt64(step + 1)), via: ben, at: now))
+      }
+    }
+  }
+
+  /// A forger foresees Eva's counts. What she says is no echo of what is forged.
+  @Test func whatIsForgedUnderTheNextCountsIsNoEcho() throws {
+    var gate = EphemeralGate()
+    func accepts(_ count: UInt64, _ words: String, via link: String) throws -> Bool {
+      var message = try message("eva", "s", count)
+      message.data = Data(words.utf8)
+      return gate.accepts(message, via: PeerId(link), at: .zero)
+    }
+    // The same in the first hundred bytes.
+    let start = String(repeating: "=", count: 100)
+    #expect(try accepts(1, "\(start)1", via: "ben"))
+    #expect(try !accepts(1, "\(start)1", via: "dan"), "an echo")
+    for count in UInt64(2)...200 { _ = try accepts(count, "\(start)forged", via: "mal") }
+    for count in UInt64(2)...200 {
+      #expect(try accepts(count, "\(start)\(count)", via: "ben"))
+      #expect(try !accepts(count, "\(start)\(count)", via: "dan"), "an echo, though a forger has filled the window")
+    }
+  }
+
+  @Test func aLinkThatInventsStreamsDoesNotMakeEchoesOfOthersNew() throws {
+    var gate = EphemeralGate()
+    #expect(gate.accepts(try message("eva", "s", 1), via: PeerId("ben"), at: .zero))
+    for number in 0..<5_000 {
+      _ = gate.accepts(try message("mal/\(number)", "s", 1), via: PeerId("mal"), at: .milliseconds(number * 3))
+    }
+    #expect(!gate.accepts(try message("eva", "s", 1), via: PeerId("dan"), at: .seconds(20)))
   }
 }
 

@@ -6,7 +6,7 @@ import Testing
 
 @testable import AutomergeRepo
 
-/// Sync messages that can be read and are not what anybody would say.
+/// Sync messages that can be read but that no honest peer would send.
 @Suite struct StrangeSyncTests {
   private let bob = PeerId("bob")
 
@@ -36,7 +36,7 @@ import Testing
       #expect(isSent(effects) && effects.count == 1, "seed \(seed)")
     }
     #expect(document.heads() == heads && sync.heads(of: bob)?.count == 3)
-    // Somebody else gets all of it.
+    // Another peer gets all of it.
     let other = Document(), state = SyncState(), carol = PeerId("carol")
     var effects = sync.receive(.connected(carol, access: .write), document: document)
     for _ in 0..<6 {
@@ -70,7 +70,7 @@ import Testing
     #expect(document.heads() == [own])
   }
 
-  /// Whoever may write may write anything, another note too. What was there stays there.
+  /// A peer with write access may write anything, even another note. What existed stays.
   @Test func whatWasMeantForAnotherDocumentTakesNothingAway() throws {
     let (document, other) = (try Document.note("safe"), try Document.note("other"))
     let text = try #require(try document.contentId())

@@ -6,7 +6,7 @@ import Testing
 
 @testable import AutomergeRepo
 
-/// A document that many peers are on: what there is to say to all of them is said in several turns.
+/// A document with many peers: sending everything to all of them takes several turns.
 @Suite struct TurnsTests {
   private let document: Document
   private var sync = DocumentSync(phase: .ready)
@@ -75,7 +75,7 @@ import Testing
     var effects = sync.receive(.changed, document: document)
     let first = told(effects)
     #expect(goesOnLater(effects) && first.count < 7)
-    // Something new, and an answer of those who were told: the others have waited longer.
+    // A new change, and answers of the peers that were told: the others have waited longer.
     for answer in try deliver(effects) { _ = sync.receive(answer, document: document) }
     try paste(200 << 10)
     effects = sync.receive(.changed, document: document)

@@ -6,7 +6,7 @@ import Testing
 
 @testable import AutomergeRepo
 
-/// What is done at intervals costs as much as has happened, and not as much as there is.
+/// What is done at intervals costs in proportion to what has happened, and not to what exists.
 @Suite struct UpkeepTests {
   @Test @AutomergeRepo func checksLookOnlyAtWhatSomethingHasHappenedToOrIsNotWell() async throws {
     let world = RepoWorld(random: RandomSource(SeededGenerator(seed: 7)))

@@ -69,7 +69,7 @@ import Testing
     let isAllVouched = own.allSatisfy { vouched.contains($0.hash) }
     #expect(filter.leftOut[refused] == (isAllVouched ? nil : own.last?.hash), "seed \(seed)")
     #expect(filter.fault == nil)
-    // Nothing is lost: the rest comes with another message, whoever brings it.
+    // Nothing is lost: the rest comes with another message, from any peer.
     var none = AuthorFilter(attested: [:])
     var message = SyncMessage()
     message.changes = [Array(try story.full.encodeChangesSince(heads: story.base.heads()))[...]]

@@ -56,8 +56,42 @@ struct BlameTests {
     for (span, next) in zip(spans, spans.dropFirst()) {
       #expect(span.end == next.start && span.change != next.change, "seed \(seed)")
     }
+    for _ in 0..<40 {
+      let bounds = (0..<2).map { _ in UInt64.random(in: 0...document.length(obj: text) + 2, using: &random) }.sorted()
+      let part = bounds[0]..<bounds[1]
+      #expect(try document.blame(obj: text, in: part) == clipped(spans, to: part), "seed \(seed), \(part)")
+    }
     guard encoding == .unicodeScalar else { return }
     for span in spans { try expectAuthor(span, of: document, text, "seed \(seed)") }
+  }
+
+  /// One change wrote all of a run, or every letter of it is a change.
+  @Test(arguments: [1, 40]) func aPartThatBeginsAndEndsInsideARunIsCutToIt(changes: Int) throws {
+    for words in ["forty ASCII letters, just to count them.", "vierzig Zeichen, éines länger: 😀 ist nötig."] {
+      let document = try Document(actor: "0a")
+      let text = try document.putObject(obj: .ROOT, key: "text", ty: .Text)
+      for letter in changes == 1 ? [words] : words.map(String.init) {
+        try document.spliceText(obj: text, start: document.length(obj: text), delete: 0, value: letter)
+        document.commitWith(timestamp: Date(timeIntervalSince1970: 0))
+      }
+      let spans = try document.blame(obj: text), length = document.length(obj: text)
+      #expect(spans.count == (changes == 1 ? 1 : words.count))
+      for start in 0...length {
+        for end in start...length {
+          #expect(try document.blame(obj: text, in: start..<end) == clipped(spans, to: start..<end))
+        }
+      }
+      #expect(try document.blame(obj: text, in: .max - 1 ..< .max) == [])
+    }
+  }
+
+  /// What `blame(obj:in:)` has to answer.
+  private func clipped(_ spans: [BlameSpan], to part: Range<UInt64>) -> [BlameSpan] {
+    spans.compactMap { span in
+      let (start, end) = (max(span.start, part.lowerBound), min(span.end, part.upperBound))
+      guard start < end else { return nil }
+      return BlameSpan(start: start, end: end, change: span.change, actor: span.actor, timestamp: span.timestamp)
+    }
   }
 
   /// Looks up every character of a span by itself.

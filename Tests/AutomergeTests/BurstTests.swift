@@ -40,6 +40,63 @@ struct BurstTests {
     #expect(try document.textAt(obj: text, heads: bursts[1].heads).hasPrefix("ho from the other"))
   }
 
+  @Test(arguments: [1, 2, 3] as [UInt64]) func pagesAreTheWholeHistoryInPieces(seed: UInt64) throws {
+    var random = SeededGenerator(seed: seed)
+    let document = try Document(actor: "0a")
+    let text = try document.putObject(obj: .ROOT, key: "text", ty: .Text)
+    let fork = document.fork()
+    try fork.rename("0b")
+    for step in 0..<80 {
+      let (one, other) = Bool.random(using: &random) ? (document, fork) : (fork, document)
+      try one.spliceText(obj: text, start: 0, delete: 0, value: "x")
+      one.commitWith(timestamp: time(Double(step) * Double.random(in: 0...300, using: &random)))
+      if Int.random(in: 0..<3, using: &random) == 0 { try one.merge(other: other) }
+    }
+    try document.merge(other: fork)
+    let all = try document.bursts(obj: text)
+    #expect(all.count > 10, "seed \(seed)")
+    for limit in [1, 3, 1000] {
+      var pages: [Burst] = [], before: Set<ChangeHash>?
+      while case let page = try #require(try document.bursts(obj: text, before: before, limit: limit)), !page.isEmpty {
+        #expect(page.count <= limit)
+        pages = page + pages
+        before = page[0].heads
+      }
+      #expect(pages == all, "seed \(seed), \(limit)")
+    }
+    for burst in all {
+      #expect(try document.burst(obj: text, with: burst.heads)?.numbers == burst.numbers, "seed \(seed)")
+    }
+    let nowhere: Set<ChangeHash> = [try #require(ChangeHash(bytes: [UInt8](repeating: 7, count: 32)))]
+    #expect(try document.bursts(obj: text, before: nowhere, limit: 1) == nil)
+    #expect(try document.burst(obj: text, with: nowhere) == nil)
+  }
+
+  /// Thousands of changes beside each other: to name every state of them would be millions of hashes.
+  @Test func aPageOfStatesWithManyHeadsIsShorter() throws {
+    let document = try Document(actor: "ff")
+    let text = try document.putObject(obj: .ROOT, key: "text", ty: .Text)
+    document.commitWith(timestamp: time(0))
+    let forks = try (0..<200).map { number in
+      let fork = document.fork()
+      try fork.rename(String(0x1000 + number, radix: 16))
+      try fork.spliceText(obj: text, start: 0, delete: 0, value: "x")
+      fork.commitWith(timestamp: time(0))
+      return fork
+    }
+    for fork in forks { try document.merge(other: fork) }
+    #expect(document.heads().count == 200)
+    let page = try #require(try document.bursts(obj: text, before: nil, limit: 100, maximumHeads: 1000))
+    #expect(page.last?.heads.count == 200 && page.reduce(0) { $0 + $1.heads.count } <= 1000 && page.count == 5)
+    #expect(try document.bursts(obj: text, before: nil, limit: 100, maximumHeads: 10)?.count == 1, "never none")
+    var count = 0, before: Set<ChangeHash>?
+    while let part = try document.bursts(obj: text, before: before, limit: 100, maximumHeads: 1000), !part.isEmpty {
+      count += part.count
+      before = part[0].heads
+    }
+    #expect(count == 200, "all of it, page by page")
+  }
+
   @Test func whatIsNoTextHasNoBursts() throws {
     let document = Document()
     let text = try document.putObject(obj: .ROOT, key: "text", ty: .Text)

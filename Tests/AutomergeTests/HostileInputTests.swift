@@ -76,7 +76,8 @@ import Testing
     // Stored blocks cannot grow so; this is one block of zeros, repeated: 2 MiB hold 2 GiB.
     let zeros = Deflate.deflate([UInt8](repeating: 0, count: 64 << 20)[...])
     var stream: [UInt8] = []
-    // A block is not the last one if its first bit is clear; what follows need not be valid, as nobody gets there.
+    // A block is not the last one if its first bit is clear; what follows need not be valid, because no reader gets
+    // there.
     stream.append(zeros[0] & 0xfe)
     stream += zeros.dropFirst()
     stream += [UInt8](repeating: 0, count: (2 << 20) - stream.count)
@@ -110,7 +111,7 @@ import Testing
     let input = try require(inputs.first { $0.name == name + ".bin" }).bytes
     let (document, _) = try text("kept", actor: "bb")
     let before = document.heads()
-    // The reference takes such a change and saves a document that nobody can load.
+    // The reference accepts such a change and saves a document that no library can load.
     #expect(refusal(input, by: document) != nil)
     #expect(document.heads() == before)
     // In one file with good chunks it harms none of them, whichever comes first.

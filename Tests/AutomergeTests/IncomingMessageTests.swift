@@ -144,7 +144,7 @@ import Testing
     #expect(try ChangeDecoder.decode(chunk, atMost: 60).runs.count == 50)
   }
 
-  /// Changes on top of what nobody has, one after the other.
+  /// Changes that depend on missing ones, one after the other.
   @Test func ofChangesThatWaitForeverSomeAreKept() throws {
     let (document, text) = try note()
     func orphan(_ number: Int) -> [UInt8] {

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Automerge
 
-/// Keystrokes that are kept until somebody asks come to what they would have come to one by one.
+/// Keystrokes that are buffered until the document is read have the same result as one by one.
 struct KeystrokeTests {
   /// The same edits to two documents; of the second one the text is read after each of them, so nothing is kept there.
   private struct Pair {

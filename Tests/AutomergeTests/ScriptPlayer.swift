@@ -83,7 +83,7 @@ struct ScriptPlayer {
     return nil
   }
 
-  /// Tables are no longer made by anyone, but old documents have them; so this goes below the public face.
+  /// No program makes tables any more, but old documents have them; so this goes below the public interface.
   private func makeObject(_ document: Document, in object: ObjId, _ step: JSON) throws -> ObjId {
     let actions: [String: OpAction] = ["list": .makeList, "text": .makeText, "table": .makeTable]
     let action = actions[step["type"].string ?? ""] ?? .makeMap

@@ -53,7 +53,7 @@ private struct Network {
 
   private mutating func edit(_ index: Int, _ random: inout SeededGenerator) throws {
     let document = replicas[index].document
-    // Who has nothing yet waits for the text to come.
+    // A replica without text waits for the text to arrive.
     guard !document.heads().isEmpty else { return }
     let length = document.length(obj: text)
     let start = UInt64.random(in: 0...length, using: &random)
@@ -104,7 +104,7 @@ private struct Network {
     }
   }
 
-  /// A new disk: no document, and nothing known of anybody. The others still believe to share things with it.
+  /// A new disk: no document, and nothing known of any peer. The others still believe to share things with it.
   private mutating func loseEverything(_ index: Int, _ random: inout SeededGenerator) throws {
     try disconnect(index)
     replicas[index].document = Document()
@@ -113,7 +113,7 @@ private struct Network {
     for peer in replicas.indices where peer != index { replicas[index].states[peer] = SyncState() }
   }
 
-  /// Connects everybody anew and lets them talk until nobody has anything to say.
+  /// Connects all replicas again and lets them exchange messages until none has anything to send.
   mutating func settle() throws -> Bool {
     for index in replicas.indices { try disconnect(index) }
     for _ in 0..<60 {
@@ -178,7 +178,7 @@ extension Network.Replica {
     }
     #expect(try talk() < 6)
     #expect(other.heads() == document.heads())
-    // All gone over there, and here nobody has noticed: not even a new connection.
+    // Everything is gone over there, which is not noticed here: not even a new connection.
     (other, otherState) = (Document(), SyncState())
     #expect(try talk() < 8)
     #expect(other.heads() == document.heads())

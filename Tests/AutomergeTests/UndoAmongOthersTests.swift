@@ -142,7 +142,7 @@ struct UndoAmongOthersTests {
     #expect(document.brokenInvariant() == nil)
   }
 
-  /// Every character is written once, so that what shows tells who wrote it and whether it may show.
+  /// Every character is written once, so that the text shows which author wrote what and whether it may be visible.
   @Test(arguments: 1...40 as ClosedRange<UInt64>)
   func nobodyElsesWorkIsUndoneOrRedone(seed: UInt64) throws {
     var random = SeededGenerator(seed: seed)

@@ -40,7 +40,8 @@ struct UndoTests {
     #expect(try fork.text(obj: text) == "> start. wide ")
   }
 
-  /// A letter that was typed and deleted keeps the line's elements apart; another person's next line has newer ids than the undo.
+  /// A letter that was typed and deleted separates the line's elements; another person's next line has newer ids than
+  /// the undo.
   @Test func aLineThatComesBackIsWholeThoughOthersWroteBehindIt() throws {
     let (document, fork, text) = try pair("start\n")
     try document.spliceText(obj: text, start: 1, delete: 0, value: "x")
@@ -60,6 +61,54 @@ struct UndoTests {
     #expect(Set(try document.text(obj: text).split(separator: "\n")) == ["start", "new", "next"])
     try document.redo()
     #expect(try document.text(obj: text) == "new\nnext\n")
+  }
+
+  /// What was typed into a line is restored in its place, though the line around it was restored after it, as one
+  /// piece.
+  @Test(arguments: [false, true]) func whatWasTypedIntoALineComesBackInIt(isWritten: Bool) throws {
+    let (document, fork, text) = try pair("")
+    try document.spliceText(obj: text, start: 0, delete: 0, value: "line\n\n")
+    document.commitWith()
+    try document.spliceText(obj: text, start: 5, delete: 0, value: "between")
+    document.commitWith()
+    if isWritten {
+      try fork.merge(other: document)
+      try fork.spliceText(obj: text, start: 13, delete: 0, value: "behind")
+      fork.commitWith()
+      try document.merge(other: fork)
+    }
+    let behind = isWritten ? "behind" : ""
+    for _ in 0..<3 {
+      try document.undo()
+      #expect(try document.text(obj: text) == "line\n\n" + behind)
+      try document.undo()
+      #expect(try document.text(obj: text) == behind)
+      try document.redo()
+      #expect(try document.text(obj: text) == "line\n\n" + behind)
+      try document.redo()
+      #expect(try document.text(obj: text) == "line\nbetween\n" + behind)
+    }
+  }
+
+  /// A letter that was deleted is restored in its line, though the line has been restored since.
+  @Test func aDeletedLetterComesBackInALineThatCameBack() throws {
+    let (document, _, text) = try pair("start\n")
+    try document.spliceText(obj: text, start: 1, delete: 0, value: "xyz")
+    document.commitWith()
+    try document.spliceText(obj: text, start: 2, delete: 1)
+    document.commitWith()
+    try document.spliceText(obj: text, start: 1, delete: 1)
+    document.commitWith()
+    try document.spliceText(obj: text, start: 0, delete: 7)
+    document.commitWith()
+    for expected in ["sztart\n", "sxztart\n", "sxyztart\n", "start\n"] {
+      try document.undo()
+      #expect(try document.text(obj: text) == expected)
+    }
+    for expected in ["sxyztart\n", "sxztart\n", "sztart\n", ""] {
+      try document.redo()
+      #expect(try document.text(obj: text) == expected)
+    }
   }
 
   @Test(arguments: [ExpandMark.before, .after, .both, .none])
@@ -216,7 +265,7 @@ struct UndoTests {
     #expect(try document.text(obj: text) == "base aBc")
     #expect(try document.revert([again]) != nil)
     #expect(try document.text(obj: text) == "base B")
-    // Nothing is left of it, another's change is not ours, and one that nobody knows is none.
+    // Nothing of it is visible, another author's change is not ours, and an unknown one is none.
     #expect(try document.revert(burst) == nil)
     #expect(try document.revert(Array(fork.heads())) == nil && document.revert([]) == nil)
     try fork.merge(other: document)

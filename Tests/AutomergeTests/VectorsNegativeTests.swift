@@ -38,7 +38,7 @@ struct VectorsNegativeTests {
     // Values, columns, runs or booleans that are not written so: the change could not be made again from a saved file.
     "null_len1.bin", "bool_with_bytes.bin", "ch_unknown_col.bin", "ch_rle_split.bin", "ch_rle_run1.bin",
     "ch_bool_trailing0.bin", "ch_expand_allfalse.bin", "ch_deps_dup.bin",
-    // A predecessor that nobody has would be lost on saving.
+    // A predecessor that does not exist would be lost on saving.
     "ch_pred_missing.bin",
     // One actor or column twice.
     "actor_dup.bin", "col_dup.bin",

@@ -16,7 +16,7 @@ enum TraceError: Error, CustomStringConvertible {
   }
 }
 
-/// A recording of somebody writing a text, keystroke by keystroke.
+/// A recording of one person writing a text, keystroke by keystroke.
 struct EditingTrace {
   struct Patch {
     /// Positions and lengths count Unicode scalars.

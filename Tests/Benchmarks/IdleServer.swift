@@ -6,7 +6,8 @@ import TestSupport
 import UV
 import WebSocketNetwork
 
-/// What many documents cost a server while nobody types: in memory, let go, and held in memory because a peer has other heads.
+/// What many documents cost a server while no person types: in memory, released, and held in memory because a peer has
+/// other heads.
 struct IdleServer: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "serve-idle",

@@ -4,8 +4,8 @@ import JSONRPC
 import NotesHarness
 import TestSupport
 
-/// How long somebody waits who joins with a ticket: from the request until the text is there, over loopback. It holds the
-/// connection, the encryption, the ticket, the first sync, and the note in the guest's store and folder.
+/// How long a person waits who joins with a ticket: from the request until the text is there, over loopback. Includes
+/// the connection, the encryption, the ticket, the first sync, and the note in the guest's store and folder.
 struct JoinLatency: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "joining", abstract: "From a ticket to the first text, between two services.")

@@ -59,7 +59,7 @@ final class LoadClient: NetworkDelegate {
       if count > before { milliseconds += room.milliseconds(of: before..<count, for: number, at: clock.now) }
       heardCount = max(before, count)
     }
-    // A message that cannot be read is one that never brings everybody into sync.
+    // A message that cannot be read never brings all into sync.
     try? room.document.receiveSyncMessage(state: state, message: data)
     speak()
   }

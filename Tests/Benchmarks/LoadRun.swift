@@ -21,7 +21,7 @@ final class LoadRun {
   private var random = SeededGenerator(seed: 17)
   private(set) var keystrokeCount = 0
 
-  /// Connects everybody, and returns when each has its document.
+  /// Connects all clients, and returns when each has its document.
   static func gather(
     connections: Int, documents: Int, at url: WebSocketURL, token: String, loop: Loop
   ) async throws -> LoadRun {

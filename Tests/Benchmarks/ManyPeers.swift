@@ -4,7 +4,7 @@ import JSONRPC
 import NotesHarness
 import TestSupport
 
-/// Many people in one note, each with a service of their own: how long a keystroke takes until everybody has it, and how
+/// Many people in one note, each with a service of their own: how long a keystroke takes until all have it, and how
 /// many messages one move of a caret costs all of them together.
 struct ManyPeers: ParsableCommand {
   static let configuration = CommandConfiguration(
@@ -73,7 +73,7 @@ struct ManyPeers: ParsableCommand {
     return clients
   }
 
-  /// Waits until nobody has met anybody new for a second, and those links that are not needed have fallen idle.
+  /// Waits until no peer has connected to a new one for a second, and the links that are not needed have become idle.
   private func waitForLinks(among clients: [ModelClient]) throws {
     var links = -1
     while true {
@@ -92,7 +92,8 @@ struct ManyPeers: ParsableCommand {
       .print(asJSON: output.json)
   }
 
-  /// - Parameter place: where the last caret was put; no other goes there, for who does not move says nothing.
+  /// - Parameter place: where the last caret was put; no other goes there, because a caret that does not move sends
+  ///   nothing
   private func moveCaret(
     of mover: ModelClient, among clients: [ModelClient], from place: inout Int, using random: inout SeededGenerator
   ) throws -> Int {

@@ -54,7 +54,7 @@ struct ReplayConcurrent: ParsableCommand {
 }
 
 extension ConcurrentTrace {
-  /// Everybody's session. Returns a document that has seen everything, and what was sent for each transaction.
+  /// The session of all agents. Returns a document that has seen everything, and what was sent for each transaction.
   func replay(from base: Data) throws -> (all: WrittenText, updates: [Data]) {
     let agents = try (0..<agentCount).map { _ in try WrittenText(loading: base) }, now = Date()
     var updates: [Data] = []

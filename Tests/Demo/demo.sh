@@ -63,9 +63,9 @@ shows() {
   exit 1
 }
 
-# Rests between two letters, and between two scenes, when somebody watches.
+# Rests between two letters, and between two scenes, when a person watches.
 rest() { if [ -n "${NOTES_DEMO_PACE:-}" ]; then read -rt "$1" <> <(:) || true; fi; }
-# writes PANE TEXT [PANE TEXT]: letter by letter when somebody watches, in both panes by turns.
+# writes PANE TEXT [PANE TEXT]: letter by letter when a person watches, in both panes by turns.
 writes() {
   if [ -z "${NOTES_DEMO_PACE:-}" ]; then
     while [ $# -gt 0 ]; do mux send-keys -t "demo:0.$1" -l -- "$2"; shift 2; done

@@ -154,7 +154,7 @@ class Buffer:
             self.flush()
 
     def carry_carets(self, first, last, new):
-        """Moves the others' carets over an edit of one's own that touches none: the service does not send these again."""
+        """Moves the others' carets over an edit of this editor that touches none: the service does not send them again."""
         text = self.text[:first] + new + self.text[last:]
         for peer in self.carets:
             for span in peer["ranges"]:

@@ -414,6 +414,47 @@ struct AccessTests {
     #expect(pair.ben.client.text.string == "milk\n")
   }
 
+  @Test(arguments: ["unshare", "setAccess", "remove"])
+  func whoHasTheNoteNoMoreIsNotInItAnyLongerEither(method: String) throws {
+    let pair = try Pair("write")
+    pair.ben.client.sendCursor(at: 0)
+    func here() throws -> JSONValue? { try pair.ana.process.request("notes/list")["notes"]?[0]?["here"] }
+    try NotesProcess.wait(for: "Ben", of: pair.processes) { try here() == ["Ben"] }
+    let asked: JSONValue = ["id": .string(pair.ana.id), "peer": .string(pair.benPeer), "access": "none"]
+    try pair.ana.process.request("notes/\(method)", asked)
+    #expect(try here() == [])
+  }
+
+  @Test func whoIsBlockedByNameIsTrustedByNameAgain() throws {
+    let pair = try Pair("write")
+    for state in ["blocked", "trusted", "blocked", "forgotten"] {
+      try pair.ana.process.request("notes/trust", ["peer": "ben", "state": .string(state)])
+      let ben = try pair.ana.process.request("notes/peers")["peers"]?.arrayValue?.first { $0["name"] == "Ben" }
+      #expect((ben?["state"] == "blocked") == (state == "blocked"))
+    }
+  }
+
+  @Test func whoHasTheNoteIsNotAskedAgainAndTheInviterIsTold() throws {
+    let pair = try Pair("write")
+    let (ana, ben) = (pair.ana.process, pair.ben.process)
+    let anaPeer = try #require(try ana.request("notes/peers")["self"]?["peer"]?.stringValue)
+    for (inviter, peer, name) in [(ana, pair.benPeer, "Ben"), (ben, anaPeer, "Ana")] {
+      let answer = try inviter.respond("notes/invite", ["id": .string(pair.ana.id), "peer": .string(peer)])
+      let error = try #require(answer["error"])
+      #expect(error["message"]?.stringValue == "\(name) already has \"Shopping\"")
+      #expect(error["data"]?["kind"] == "conflict")
+    }
+    #expect(try ben.request("notes/invitations")["invitations"] == [])
+    #expect(try ana.request("notes/invitations")["sent"] == [])
+    // One who has it no more is asked.
+    try ben.request("notes/delete", ["id": .string(pair.ana.id)])
+    try ben.request("notes/purge", ["id": .string(pair.ana.id)])
+    try NotesProcess.wait(for: "the invitation", of: pair.processes) {
+      try ana.respond("notes/invite", ["id": .string(pair.ana.id), "peer": .string(pair.benPeer)])["error"] == nil
+    }
+    #expect(try ben.request("notes/invitations")["invitations"]?[0]?["title"] == "Shopping")
+  }
+
   @Test func aPendingInvitationTakesNobodyOutOfAnyList() throws {
     let pair = try Pair("write")
     let other = try pair.ana.process.request("notes/create", ["title": "Other"])

@@ -11,7 +11,7 @@ import Testing
     if: NetworkNamespaces.problem == nil,
     "SKIPPED: network namespaces are not allowed here: \(NetworkNamespaces.problem ?? "")"))
 struct AwkwardNetworkTests {
-  /// Its folder is not on everybody's path.
+  /// Its folder is not on every user's path.
   private static let responder =
     NotesBinary.find("avahi-daemon")
     ?? ["/usr/sbin/avahi-daemon"].first { FileManager.default.isExecutableFile(atPath: $0) }
@@ -97,8 +97,8 @@ struct AwkwardNetworkTests {
     try typeTogether(ana, ben)
   }
 
-  /// Nobody looks for others nearby, nobody types, and one gets another address: the system says so, and the other is called
-  /// from there at once.
+  /// No one looks for others nearby or types, and one machine gets another address: the system says so, and the other
+  /// is called from there at once.
   @Test func withoutDiscoveryANewAddressIsNoticedTooAtOnce() throws {
     let network = try NetworkNamespaces(count: 2)
     let (anasUser, bensUser) = (try NotesUser("Ana"), try NotesUser("Ben"))
@@ -165,7 +165,7 @@ struct AwkwardNetworkTests {
     let (anasUser, bensUser) = (try NotesUser("Ana"), try NotesUser("Ben"))
     let ana = try anasUser.startInTheOpen(prefix: network.prefix(0))
     let ben = try bensUser.startInTheOpen(prefix: network.prefix(1))
-    // Alone one can write, and is told why nobody comes.
+    // Alone one can write, and is told why no peer connects.
     let note = try ana.request("notes/create", ["title": "Alone", "text": "one\n"])
     let alone = try ModelClient(ana, note: note)
     alone.edit(0..<0, with: "by Ana\n")

@@ -85,7 +85,7 @@ struct CatalogueTests {
     try ana.process.waitFor("Bob's word in the file") {
       (try? String(contentsOfFile: path, encoding: .utf8)) == "fresh butter\neggs\n"
     }
-    // A file that goes is not made again under somebody's hands.
+    // A file that is removed is not made again while another program works on it.
     try FileManager.default.removeItem(atPath: path)
     // What happens to another file there is noticed later.
     let other = try ana.process.request("notes/create", ["title": "Other", "text": "old\n"])

@@ -325,7 +325,7 @@ private final class Chaos {
 
   func check() throws {
     let text = try host.editor.state()?.text ?? ""
-    // Whoever asks what was recovered has it as files.
+    // If the person asks what was recovered, it is available as files.
     _ = try shell.respond("notes/recovered", [:])
     let other = try guest.user.startInitialized()
     _ = try other.respond("notes/recovered", [:])

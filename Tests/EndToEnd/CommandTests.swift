@@ -142,6 +142,8 @@ struct CommandTests {
     #expect(String(decoding: list.output, as: UTF8.self).contains("Shopping"))
     let validated = try ChildProcess.run([binary, "--name", "Ana", "validate", "/none"])
     #expect(validated.exit == .code(1))
+    let doctor = try ChildProcess.run([binary, "--name", "Ana", "doctor", "--json", "--home", ana.home])
+    #expect(doctor.exit != .code(2) && doctor.errorOutput.isEmpty && !doctor.output.isEmpty, "\(doctor)")
   }
 
   @Test func listPrintsOneObjectALine() throws {
@@ -166,7 +168,8 @@ struct CommandTests {
     #expect(status.output.contains("service    running") && status.output.contains("Ana"), "\(status)")
     #expect(try run(ben, "status", "--json").objects.first?["running"] == true)
     #expect(try run(ana.user, "unshare", "Shopping", "Ben").exit == .code(0))
-    let people = try run(ana.user, "status", "Shopping", "--json").objects.first?["people"]?.arrayValue ?? []
+    let afterwards = try run(ana.user, "status", "Shopping", "--json").objects.first
+    let people = try #require(afterwards?["people"]?.arrayValue)
     #expect(people.allSatisfy { $0["access"] == "none" }, "\(people)")
     try service.shutdown()
   }

@@ -15,9 +15,9 @@ struct DoctorTests {
 
   /// Runs it for a person.
   private func diagnose(
-    _ user: NotesUser, prefix: [String] = [], environment: [String: String] = [:]
+    _ user: NotesUser, binary: String? = nil, prefix: [String] = [], environment: [String: String] = [:]
   ) throws -> (exit: ChildProcess.Exit, findings: [String: Finding]) {
-    let binary = try #require(NotesBinary.path)
+    let binary = try binary ?? #require(NotesBinary.path)
     let result = try ChildProcess.run(
       prefix + [binary, "doctor", "--json", "--home", user.home],
       environment: ["HOME": user.directory.path].merging(environment) { $1 })
@@ -86,6 +86,56 @@ struct DoctorTests {
     #expect(result.exit == .code(1))
   }
 
+  @Test func aStoreThatCannotBeOpenedIsNamedAndStaysAsItIs() throws {
+    let user = try NotesUser("Ana")
+    _ = try user.run(["new", "A note"])
+    let file = user.home + "/notes.db"
+    #expect(try diagnose(user).findings["database"]?.isGood == true)
+    let sound = try Data(contentsOf: URL(fileURLWithPath: file))
+    var newer = sound
+    newer[63] = 99
+    // As a store has it whose log was written into it.
+    newer.replaceSubrange(68..<72, with: Array("note".utf8))
+    let foreign = newer.prefix(68) + Data("mine".utf8) + newer.dropFirst(72)
+    for (bytes, text) in [
+      (newer, "is of version 99"), (foreign, "another program"), (Data("what\n".utf8), "is damaged"),
+    ] {
+      try bytes.write(to: URL(fileURLWithPath: file))
+      let (exit, findings) = try diagnose(user)
+      #expect(exit == .code(1))
+      #expect(findings["database"]?.isGood == false && findings["database"]?.advice?.isEmpty == false)
+      #expect(findings["database"]?.text.contains(text) == true, "\(findings)")
+      #expect(try Data(contentsOf: URL(fileURLWithPath: file)) == bytes)
+    }
+    // What the next start sets aside is named as well.
+    for ending in ["-wal", "-shm"] { try? FileManager.default.removeItem(atPath: file + ending) }
+    _ = try user.run(["list"])
+    let after = try diagnose(user).findings
+    #expect(after["database"]?.isGood == true)
+    #expect(after["damaged"]?.text.contains("damaged-") == true, "\(after)")
+  }
+
+  @Test func itSeesThePackagesOfTheSystem() throws {
+    let user = try NotesUser("Ana")
+    let bin = try user.directory.directory("usr/bin")
+    for editor in ["vim", "nvim", "emacs"] {
+      try "#!/bin/sh\n".write(toFile: bin + "/" + editor, atomically: true, encoding: .utf8)
+      #expect(chmod(bin + "/" + editor, 0o755) == 0)
+    }
+    for path in ["vim/vimfiles/pack/dist-bundle/start", "nvim/site/pack/dist-bundle/start", "emacs/site-lisp/elpa"] {
+      _ = try user.directory.directory("usr/share/\(path)/notes-lsp-0.1")
+    }
+    // By another process: what this one has open for writing, the children of other tests would have open as well.
+    let copied = try ChildProcess.run(["cp", try #require(NotesBinary.path), bin + "/notes-lsp"])
+    #expect(copied.exit == .code(0))
+    let findings = try diagnose(user, binary: bin + "/notes-lsp", environment: ["PATH": bin]).findings
+    for editor in ["vim", "neovim", "emacs"] {
+      #expect(findings[editor]?.text.contains("/usr/share/") == true, "\(findings)")
+    }
+    #expect(findings["vim"]?.advice == nil && findings["neovim"]?.advice == nil)
+    #expect(findings["emacs"]?.advice == "Add to your init file: (require 'notes-lsp)")
+  }
+
   @Test func itSeesWhetherAnEditorLoadsThePlugin() throws {
     let user = try NotesUser("Ana")
     let folder = try user.directory.directory("bin")
@@ -97,6 +147,18 @@ struct DoctorTests {
     #expect(before["vim"]?.advice?.contains("runtimepath+=") == true)
     #expect(before["neovim"]?.advice?.contains("init.vim: set runtimepath+=") == true)
     #expect(before["emacs"]?.advice?.contains("load-path") == true)
+    // An editor reads one file of settings: the line must not go into another one.
+    let home = user.directory.path
+    for path in [".vim", ".config/nvim"] {
+      try FileManager.default.createDirectory(atPath: home + "/" + path, withIntermediateDirectories: true)
+    }
+    for path in [".vim/vimrc", ".config/nvim/init.lua"] {
+      try "\n".write(toFile: home + "/" + path, atomically: true, encoding: .utf8)
+    }
+    let with = try diagnose(user, environment: ["PATH": folder]).findings
+    #expect(with["vim"]?.advice?.hasPrefix("Add to ~/.vim/vimrc: set runtimepath+=") == true)
+    #expect(with["neovim"]?.advice?.hasPrefix("Add to ~/.config/nvim/init.lua: vim.opt.runtimepath:append(") == true)
+    try FileManager.default.removeItem(atPath: home + "/.vim/vimrc")
     try "set rtp+=~/src/notes-lsp/vim\n".write(
       toFile: user.directory.file(".vimrc"), atomically: true, encoding: .utf8)
     try FileManager.default.createDirectory(

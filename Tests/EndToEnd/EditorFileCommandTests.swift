@@ -93,6 +93,34 @@ struct EditorFileCommandTests {
     #expect(try ana.session.user.storedText(of: id).hasPrefix("others first typed"))
   }
 
+  @Test func vimDoesNotReplaceANoteByAPartOfIt() throws { try writePart(VimUnderTest.self) }
+  @Test func emacsDoesNotReplaceANoteByAPartOfIt() throws { try writePart(EmacsUnderTest.self) }
+  @Test(.enabled(if: NotesBinary.find("nvim") != nil))
+  func neovimDoesNotReplaceANoteByAPartOfIt() throws { try writePart(NeovimUnderTest.self) }
+
+  private func writePart<Editor: EditorUnderTest>(_ kind: Editor.Type) throws {
+    let (ana, id, path) = try savedNote(kind, seed: 79)
+    try type(" typed", in: ana)
+    try ana.give(vim: "call append(1, 'second')", emacs: "(save-excursion (goto-char (point-max)) (insert \"second\"))")
+    try ana.waitForText("first typed\nsecond")
+    _ = try ana.waitUntilAttached()
+    try ana.give(vim: "1write! %", emacs: "(write-region (point-min) (+ 5 (point-min)) buffer-file-name)")
+    try ana.waitForScreen("a part cannot replace the note")
+    #expect(read(path) == "first\n")
+    // Another file takes a part, and the note's own one behind what it has.
+    let other = ana.session.user.directory.file("part")
+    try ana.give(vim: "1write! \(other)", emacs: "(write-region (point-min) (+ 5 (point-min)) \"\(other)\")")
+    try ana.session.wait(for: "the part in another file") { read(other)?.hasPrefix("first") ?? false }
+    try ana.give(vim: "write", emacs: "(let ((require-final-newline t)) (save-buffer))")
+    try ana.session.wait(for: "the saved file") { read(path) == "first typed\nsecond\n" }
+    try ana.give(vim: "2write >> %", emacs: "(write-region \"second\\n\" nil buffer-file-name t)")
+    try ana.waitForText("first typed\nsecond\nsecond")
+    #expect(read(path) == "first typed\nsecond\nsecond\n")
+    _ = try ana.waitUntilAttached()
+    try end(ana)
+    #expect(try ana.session.user.storedText(of: id) == "first typed\nsecond\nsecond\n")
+  }
+
   /// Some plugins of Vim turn autocommands off.
   @Test func aFileThatVimReadsAgainWithoutAWordTakesNobodysWords() throws {
     let (ana, id, path) = try savedNote(VimUnderTest.self, seed: 78)

@@ -7,11 +7,19 @@ import Testing
 /// Notes and their files in real editors: saving, saving that fails, and what other programs write.
 @Suite(.serialized, .ownThreads, .enabled(if: Requirements.editors, Requirements.editorsComment))
 struct EditorFileTests {
-  @Test func vimMergesWhatAnotherProgramWrites() throws { try mergeOutside(VimUnderTest.self) }
-  @Test func emacsMergesWhatAnotherProgramWrites() throws { try mergeOutside(EmacsUnderTest.self) }
+  /// Also where the person has set that files are read again by themselves.
+  @Test(arguments: [false, true]) func vimMergesWhatAnotherProgramWrites(readsAgain: Bool) throws {
+    try mergeOutside(VimUnderTest.self, readsAgain)
+  }
+  @Test(arguments: [false, true]) func emacsMergesWhatAnotherProgramWrites(readsAgain: Bool) throws {
+    try mergeOutside(EmacsUnderTest.self, readsAgain)
+  }
 
-  private func mergeOutside<Editor: EditorUnderTest>(_ kind: Editor.Type) throws {
+  private func mergeOutside<Editor: EditorUnderTest>(_ kind: Editor.Type, _ readsAgain: Bool) throws {
     let ana = try Editor(user: NotesUser("Ana"), seed: 21, maximumDelay: .zero)
+    if readsAgain {
+      try ana.give(vim: "set autoread", emacs: "(progn (setq auto-revert-interval 0.1) (global-auto-revert-mode 1))")
+    }
     try ana.createNote("List")
     let id = try ana.waitUntilAttached()
     let path = ana.session.user.notes + "/List.md"

@@ -50,7 +50,7 @@ struct EditorFuzzTests {
       for number in 1...Self.commandCount * 2 {
         try editors[random.below(2)].performRandomCommand(random.below(1 << 30))
         EditorSession.pause(.milliseconds(random.below(tempo)))
-        // People hurry, dawdle, and stop to think. Whoever never does makes every edit of the other come too late.
+        // People hurry, dawdle, and stop to think. A person who never does makes every edit of the other come too late.
         if number % 60 == 0 {
           try rest(editors)
           tempo = [2, 20, 120][random.below(3)]

@@ -17,7 +17,7 @@ struct EditorInvitationTests {
 
   private let askedAgainAfter: Duration = .seconds(2)
 
-  /// Asks how things are until the editor shows it: what was sent may be on its way when it is asked first.
+  /// Asks for the status until the editor shows it: what was sent may still be on its way at the first time.
   private func ask(_ editor: any EditorUnderTest, until part: String, _ question: () throws -> Void) throws {
     let deadline = ContinuousClock.now + Patience.hang
     while true {
@@ -73,6 +73,33 @@ struct EditorInvitationTests {
     try ana.session.terminal.type("by Ana")
     try ana.endTyping()
     try ben.waitForText("by Ana")
+    for editor in [ana, ben] as [any EditorUnderTest] {
+      try editor.quit()
+      try editor.session.waitForEnd()
+    }
+  }
+
+  /// At that prompt Vim draws no popup, and would give it the keys all the same.
+  @Test func aChoiceInVimWaitsUntilThePromptOfAnotherCommandIsAnswered() throws {
+    let (ana, ben) = try meet()
+    try ben.createNote("Third")
+    _ = try ben.waitUntilAttached()
+    _ = try ben.evaluate("(progn (notes-invite \"Ana\") t)")
+    try ana.waitForScreen("Ben invites you to \"Third\"")
+    try ana.session.terminal.type(#":NotesAnswer|echo "one\ntwo""#)
+    try ana.session.terminal.press("Enter")
+    try ana.waitForScreen("Press ENTER")
+    let record = try #require(ana.session.records.last?.path)
+    try ana.session.wait(for: "the invitations in Vim") {
+      let said = FileManager.default.contents(atPath: record) ?? Data()
+      return try String(decoding: said, as: UTF8.self).contains(#""sent":["#) && ana.evaluate("mode()") == "r"
+    }
+    try ana.session.terminal.press("Enter")
+    try ana.waitForScreen("decline")
+    try ana.session.terminal.press("Enter")
+    try ana.session.wait(for: "the third note in Vim") {
+      try ana.evaluate("fnamemodify(bufname(), ':t')").stringValue == "Third.md"
+    }
     for editor in [ana, ben] as [any EditorUnderTest] {
       try editor.quit()
       try editor.session.waitForEnd()

@@ -70,6 +70,31 @@ struct ExchangeTests {
     #expect(try process.refusal("notes/import", ["path": .string(empty)])?.kind == "notFound")
   }
 
+  @Test func aFolderOfFilesComesInAndWhatCannotIsNamed() throws {
+    let note = try OpenNote(text: "milk\n")
+    let folder = try note.user.directory.directory("old")
+    for (name, text) in [("Tea.md", "green\n"), ("Cake.txt", "plum\n"), ("run.sh", "exit\n")] {
+      try Data(text.utf8).write(to: URL(filePath: folder + "/" + name))
+    }
+    try Data([0x61, 0, 0xff]).write(to: URL(filePath: folder + "/broken.md"))
+    _ = try note.user.directory.directory("old/inner.md")
+    let result = try imported(folder, into: note.process)
+    #expect(result["notes"]?.arrayValue?.compactMap { read($0["path"]?.stringValue) } == ["plum\n", "green\n"])
+    #expect(result["failed"]?.arrayValue?.map { $0["path"] } == [.string(folder + "/broken.md")])
+    #expect(result["failed"]?[0]?["message"]?.stringValue?.isEmpty == false)
+    // The files of one's own notes are notes already.
+    #expect(try note.process.refusal("notes/import", ["path": .string(note.user.notes)])?.kind == "notFound")
+    #expect(try note.process.request("notes/list")["notes"]?.arrayValue?.count == 3)
+    // On the command line as well.
+    let other = try NotesUser("Bob")
+    let command = [try #require(NotesBinary.path), "import", folder, "--home", other.home, "--notes", other.notes]
+    let (exit, output, errorOutput) = try ChildProcess.run(command)
+    let problems = String(decoding: errorOutput, as: UTF8.self)
+    #expect(exit == .code(1))
+    #expect(problems.contains("broken.md: ") && problems.contains("1 of 3 files were not imported"), "\(problems)")
+    #expect(String(decoding: output, as: UTF8.self).split(separator: "\n").count == 2)
+  }
+
   @Test func anotherCopyOfTheSameDocumentIsMerged() throws {
     let note = try OpenNote(text: "milk\n")
     let copy = try export(note, to: note.user.directory.file("a.meetingnotes"))

@@ -33,7 +33,7 @@ struct ForEveryoneTests {
     for process in [ana.process, bob.process, cleo.process] {
       #expect(try process.request("notes/list")["notes"] == [])
     }
-    // Cleo wants it back. Nobody else gets it back by that, and it does not go once more.
+    // Cleo restores it. That restores it for no other person, and it is not deleted once more.
     let back = try cleo.process.request("notes/undelete", ["id": .string(ana.id)])
     let text = try String(contentsOfFile: back["path"]?.stringValue ?? "", encoding: .utf8)
     #expect(text == "Bob's milk\n")

@@ -116,7 +116,7 @@ struct HistoryTests {
     try table.waitForBoth("soy milk\nrolls 🥖\n")
     _ = try table.ask("restore", ["heads": states[0], "range": range((1, 0), (2, 0))])
     try table.waitForBoth("soy milk\nbread 🥖\n")
-    // Of a note that nobody has open, the file follows.
+    // If no editor has a note open, its file follows.
     table.ana.client.close()
     _ = try table.ana.process.request("notes/restore", ["id": .string(table.ana.id), "heads": states[1]])
     let path = try #require(FileManager.default.enumerator(atPath: table.ana.user.notes)?.allObjects.first as? String)

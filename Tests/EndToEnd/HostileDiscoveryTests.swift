@@ -4,7 +4,7 @@ import NotesHarness
 import TestSupport
 import Testing
 
-/// Somebody on the local network who answers for everybody, says goodbye in other people's names, and sends what is no
+/// A peer on the local network that answers for all others, says goodbye in their names, and sends what is not a
 /// message at all.
 @Suite(
   .ownThreads, .serialized, .enabled(if: Requirements.binary, Requirements.binaryComment),
@@ -66,7 +66,7 @@ struct HostileDiscoveryTests {
       let names = peers.compactMap { $0["name"]?.stringValue }
       #expect(!names.contains { $0.unicodeScalars.contains { $0.value < 32 || $0.value == 0x202e } }, "seed \(seed)")
     }
-    // Whoever comes now is found all the same.
+    // A peer that comes now is found all the same.
     let evasUser = try NotesUser("Eva")
     let eva = try evasUser.startInTheOpen(prefix: network.prefix(2))
     try NotesProcess.wait(for: "Eva to be found", of: [ana, ben, eva]) {

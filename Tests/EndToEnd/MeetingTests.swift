@@ -127,7 +127,7 @@ struct MeetingTests {
     #expect(place["folder"]?.stringValue == taken + " 2")
     #expect(try FileManager.default.contentsOfDirectory(atPath: taken).isEmpty)
     #expect(read(taken + " 2/Tea.md") == "green\n")
-    // Who starts later finds them there, and what other programs write there.
+    // A process that starts later finds them there, and what other programs write there.
     try meeting.process.shutdown()
     try "black\n".write(toFile: taken + " 2/Tea.md", atomically: true, encoding: .utf8)
     let again = try meeting.user.startInitialized()

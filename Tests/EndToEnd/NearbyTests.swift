@@ -11,7 +11,7 @@ import Testing
     if: NetworkNamespaces.problem == nil,
     "SKIPPED: network namespaces are not allowed here: \(NetworkNamespaces.problem ?? "")"))
 struct NearbyTests {
-  /// Somebody at a machine of their own.
+  /// A person at a machine of their own.
   private struct Resident {
     let user: NotesUser
     let process: NotesProcess
@@ -21,7 +21,7 @@ struct NearbyTests {
       process = try user.startInTheOpen(prefix: network.prefix(index))
     }
 
-    /// How this person stands with another; nil if the other is not known here.
+    /// This person's relation to another; nil if the other is not known here.
     func peer(named name: String) throws -> JSONValue? {
       try process.request("notes/peers")["peers"]?.arrayValue?.first { $0["name"]?.stringValue == name }
     }
@@ -77,7 +77,7 @@ struct NearbyTests {
     try ModelClient.waitForConvergence([anas, bens])
     #expect(anas.text.string == "zero, by Ana\none\ntwo, by Ben\n")
     #expect(try ana.peer(named: "Ben")?["via"]?.stringValue?.hasPrefix(network.address(1)) == true)
-    // Who goes, vanishes; what is shared brings them together again.
+    // A person who leaves vanishes; what is shared brings them together again.
     try ben.process.shutdown()
     try NotesProcess.wait(for: "Ben to vanish", of: [ana.process]) { try ana.peer(named: "Ben")?["state"] == "known" }
     let back = try ben.user.startInTheOpen(prefix: network.prefix(1))

@@ -27,7 +27,7 @@ struct PlainClientTests {
     pair.ana.client.edit(0..<0, with: "zero\n")
     pair.ana.client.flush()
     try pair.wait(for: "Ana's line") { pair.bob.text.string == "zero\none 😀\ntwo\n" }
-    // The echo of that edit is nobody's typing; his own words after the wide character are.
+    // The echo of that edit is not typing; his own words after the wide character are.
     pair.bob.edit(14..<14, with: " and more")
     pair.bob.flush()
     try pair.wait(for: "Bob's words") { pair.ana.client.text.string == "zero\none 😀\n and moretwo\n" }
@@ -146,7 +146,7 @@ struct PlainClientTests {
     try pair.wait(for: "equal buffers", settle)
     for word in words {
       let count = ana.text.string.components(separatedBy: word).count - 1
-      // Who looks at no version may show an edit in a way that cannot be told from typing.
+      // A client that ignores versions may show an edit in a way that cannot be told from typing.
       #expect(manners == .applies ? count >= 1 : count == 1, "\(word) stands there \(count) times; seed \(seed)")
     }
     #expect(bob.appliedCount > 0 && bob.mostOutstanding == 1, "seed \(seed)")

@@ -4,7 +4,7 @@ import NotesHarness
 import TestSupport
 import Testing
 
-/// Whoever has words among the recovered texts is told so, once, however the words came there.
+/// A person who has words among the recovered texts is told so, once, however the words came there.
 @Suite(.ownThreads, .enabled(if: Requirements.binary, Requirements.binaryComment))
 struct RecoveredTextTests {
   private func news(_ process: NotesProcess) throws -> JSONValue {

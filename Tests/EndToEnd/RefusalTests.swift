@@ -3,7 +3,7 @@ import NotesHarness
 import TestSupport
 import Testing
 
-/// What those get who come to a service's port and are no peers of its kind: nothing, and cheaply.
+/// What callers of a service's port get that are not peers of its kind: nothing, and cheaply.
 @Suite(.ownThreads, .enabled(if: Requirements.binary, Requirements.binaryComment))
 struct RefusalTests {
   private static let openSSL = NotesBinary.find("openssl")

@@ -4,7 +4,7 @@ import NotesHarness
 import TestSupport
 import Testing
 
-/// Ana removes Ben for good; Carol, and whoever Carol let in, go on with her.
+/// Ana removes Ben permanently; Carol, and all whom Carol let in, continue with her.
 @Suite(.ownThreads, .enabled(if: Requirements.binary, Requirements.binaryComment))
 struct RemovalTests {
   /// Ana, whose note it is, and Ben and Carol, who have it open.
@@ -60,7 +60,7 @@ struct RemovalTests {
     #expect(own["message"] == "Ben was removed from \"Shopping\"; the others go on")
     _ = try three.ben.process.waitForNotification("notes/event") { $0["kind"] == "unshared" }
 
-    // Nobody opened anything, and both type into the same buffers as before.
+    // No one opened anything, and both type into the same buffers as before.
     type("from Ana\n", at: 0, in: ana)
     try three.wait("Carol has Ana's line") { carol.text.string.contains("from Ana\n") }
     type("from Carol\n", at: 0, in: carol)

@@ -4,7 +4,8 @@ import NotesHarness
 import TestSupport
 import Testing
 
-/// Who chose to be seen on the network is found there as soon as an editor runs, although nothing is open in it.
+/// A person who chose to be visible on the network is found there as soon as an editor runs, although nothing is open
+/// in it.
 @Suite(
   .ownThreads, .serialized, .enabled(if: Requirements.binary, Requirements.binaryComment),
   .enabled(if: NotesBinary.find("tmux") != nil, "SKIPPED: needs tmux"),

@@ -135,7 +135,7 @@ struct ServerConnectionTests {
     secret.flush()
     try ana.waitFor("the server has the other note") { try isInSync(open) }
     #expect(try server.metrics()["notes_documents_open"] == 1)
-    // Nobody else can ask for it there.
+    // No other person can ask for it there.
     let ben = try connected(try NotesUser("Ben"), to: server)
     #expect(try ben.refusal("notes/join", ["ticket": .string("automerge:\(secret.id)")])?.kind == "notFound")
     try ana.request("notes/unshare", ["uri": .string(open.uri), "peer": .string(server.websocket)])

@@ -50,7 +50,7 @@ struct ServerEditorTests {
       try answerPublish(owner)
       let url = try publishedURL(owner)
       #expect(url.hasPrefix("automerge:"))
-      // Everybody joins the first note; of the others it is enough that one does.
+      // All join the first note; for the others it is enough that one does.
       for guest in number == 0 ? Array(editors.dropFirst()) : [editors[number - 1]] {
         // In no note, so nothing is offered.
         if number == 0 { try connect(guest, to: server) }

@@ -7,7 +7,7 @@ import Testing
 /// Two and more people's services, driven over standard input, on one shared note.
 @Suite(.ownThreads, .enabled(if: Requirements.binary, Requirements.binaryComment))
 struct SharingTests {
-  /// Lets everybody do random things, one at a time in random order, while messages come in.
+  /// Lets all clients do random things, one at a time in random order, while messages arrive.
   private func scramble(_ clients: [ModelClient], steps: Int, using random: inout SplitMix64) throws {
     for _ in 0..<steps {
       clients[random.below(clients.count)].performRandomStep(using: &random)
@@ -96,7 +96,7 @@ struct SharingTests {
       ana.client.flush()
       try ana.client.process.kill()
       ana.client.isUnsafe = false
-      // The buffer lives on and is typed into while nobody listens.
+      // The buffer lives on and is typed into while no service listens.
       ana.client.edit(0..<0, with: "\(typed)\n")
       try scramble([ben.client], steps: 50, using: &random)
       ben.client.edit(0..<0, with: "\(said)\n")

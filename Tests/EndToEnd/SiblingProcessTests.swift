@@ -86,7 +86,7 @@ struct SiblingProcessTests {
     note.client.edit(0..<0, with: "zero ")
     note.client.flush()
     try ModelClient.waitForConvergence([note.client])
-    // Time enough for somebody who would write it.
+    // Time enough for a process that would write it.
     try second.request("notes/open", ["id": .string(note.id)])
     #expect(try String(contentsOfFile: path, encoding: .utf8) == "one\n")
     note.client.close()

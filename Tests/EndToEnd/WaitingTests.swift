@@ -4,7 +4,8 @@ import NotesHarness
 import TestSupport
 import Testing
 
-/// Whoever joins goes on typing while the other side is silent, and what is typed goes where it was meant to go.
+/// A person who joins continues to type while the other side is silent, and what is typed goes where it was meant to
+/// go.
 @Suite(.serialized, .ownThreads, .enabled(if: Requirements.editors, Requirements.editorsComment))
 struct WaitingTests {
   @Test func vimIsFreeWhileAHostIsSilent() throws { try typeWhileJoining(VimUnderTest.self) }

@@ -163,6 +163,39 @@ struct WorkingFileTests {
     expectNoComplaints(open.client)
   }
 
+  /// A disk that is full, or an editor that writes a part of its buffer over the file.
+  @Test(arguments: [true, false]) func aFileThatIsCutShortLeavesACopyOfTheNote(isOpen: Bool) throws {
+    let text = (1...9).map { "This is line number \($0)\n" }.joined()
+    let open = try Open(text)
+    var recovered: [String] = []
+    let before = open.process.onNotification
+    open.process.onNotification = { method, params in
+      if params["kind"] == "recovered" { recovered.append(params["copy"]?.stringValue ?? "") }
+      before(method, params)
+    }
+    if !isOpen {
+      open.client.close()
+      try open.process.waitFor("the file") { open.file == text }
+    }
+    // An ordinary edit leaves none.
+    let edited = text.replacingOccurrences(of: "This is line number 5\n", with: "")
+    try open.write(edited)
+    // Eight lines of five words.
+    try open.process.waitFor("the edited note") {
+      guard !isOpen else { return open.client.text.string == edited }
+      let notes = try open.process.request("notes/list")["notes"]?.arrayValue ?? []
+      return notes.first { $0["id"]?.stringValue == open.note.id }?["words"] == 40
+    }
+    let rest = "This is line number 1\n"
+    try open.write(rest)
+    try open.process.waitFor("news of a copy") { recovered == ["a copy of \"Shopping\""] }
+    let kept = try #require(try open.process.request("notes/recovered")["texts"]?.arrayValue)
+    #expect(kept.map { $0["reason"]?.stringValue } == ["another program removed most of its file"])
+    #expect(open.note.user.recoveredTexts == [edited])
+    try open.process.shutdown()
+    #expect(try open.note.user.storedText(of: open.note.id) == rest)
+  }
+
   @Test func theEditorIsToldWhichFileItMayWriteOver() throws {
     let open = try Open("one\n")
     var known: [String] = []

@@ -80,7 +80,7 @@ def one():
         question = name(SERVICE) + struct.pack(">HH", rng.choice([12, 255, 16, 33]), rng.choice([1, 255, 0x8001]))
         return struct.pack(">HHHHHH", 0, 0, 1, 0, 0, 0) + question
     if kind == 10:
-        # Somebody claims the host name and the instance name of one who is there: a probe, then the answer.
+        # An attacker claims the host name and the instance name of a service that is there: a probe, then the answer.
         return packet(service(peer, host=b"10.91.0.98"), flags=0, counts=(0, 0, 4, 0))
     if kind == 11:
         return packet([record(name(SERVICE), 12, name(b"x" * rng.choice([1, 63]) + b"." + SERVICE), flush=False)])

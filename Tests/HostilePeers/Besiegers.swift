@@ -5,14 +5,15 @@ import PeerNetwork
 import PeerTransport
 import UV
 
-/// Many hostile peers of one service, at work at the same time, each in one way: links that do nothing, pings whose answers
-/// nobody reads, invitations, guessed tickets, values without end, what inflates, forged presence, requests for everything.
+/// Many hostile peers of one service, at work at the same time, each in one way: links that do nothing, pings whose
+/// answers they do not read, invitations, guessed tickets, values without end, inflating data, forged presence,
+/// requests for everything.
 @AutomergeRepo
 public final class Besiegers {
-  /// How a peer that is shared nothing is a nuisance.
+  /// How a peer without any share is a nuisance.
   private enum Stranger: CaseIterable { case idle, pings, invitations, tickets, longFrames }
 
-  /// How somebody is who was let in.
+  /// What a guest does who was let in.
   private enum Guest: CaseIterable { case inflation, values, presence, requests, pings, rubbish }
 
   private struct Attacker {

@@ -16,7 +16,7 @@ public struct SiegeRun {
     public var growth = 0
     public var linkCount = 0
     public var sentCount = 0
-    /// What was said on the screens of somebody being gone, and what broke the editors' protocol.
+    /// What the screens said of a person being gone, and what broke the editors' protocol.
     public var complaints: [String] = []
   }
 

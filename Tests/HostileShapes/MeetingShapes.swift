@@ -4,7 +4,7 @@ import Foundation
 @testable import PeerNetwork
 @testable import PeerTransport
 
-/// Invitations in any order, from strangers and friends, with our own person answering at any time.
+/// Invitations in any order, from strangers and friends, with this person answering at any time.
 ///
 /// Nothing is granted that both people have not agreed to; strangers learn our numbers, and with them the digits, as seldom as
 /// they may; and no matter how often anything comes, little is kept.

@@ -22,7 +22,7 @@ public enum PresenceShapes {
       now += .milliseconds(4)
       let link = script.next() & 3
       for _ in 0...script.below(4) {
-        // Who is linked speaks only for itself: no other link can bring words of the honest one.
+        // A linked peer speaks only for itself: no other link can bring words of the honest one.
         let author = ["eve", "mallory", String(repeating: "e", count: 300), ""][script.below(4)]
         let base = counts[script.below(counts.count)]
         let count = script.bit() ? base &+ UInt64(script.next()) : base &- UInt64(script.next())

@@ -5,7 +5,7 @@ import JSONRPC
 @testable import PeerNetwork
 @testable import PeerTransport
 
-/// What peers call themselves, their notes and their tickets, wherever our person reads it.
+/// What peers call themselves, their notes and their tickets, wherever this person reads it.
 public enum WordShapes {
   public static func check(_ input: [UInt8]) throws {
     let text = String(decoding: input, as: UTF8.self)

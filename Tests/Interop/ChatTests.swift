@@ -23,7 +23,7 @@ struct ChatTests {
     #expect(try ben.nextLine() == "Ana: Anybody here?")
     #expect(try ben.nextLine() == "Ben: I am.")
     #expect(try ana.nextLine() == "Ben: I am.")
-    // The room stays on the server when everybody has left.
+    // The room stays on the server when all have left.
     #expect(try ana.close() == .code(0))
     #expect(try ben.close() == .code(0))
     let zoe = try ChatTerminal(["Zoe", "plum-otter"] + invitation)

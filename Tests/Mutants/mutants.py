@@ -218,7 +218,7 @@ def reach(bundle, tree, pattern):
 
 
 def judge(bundle, tree, mutant, reached, isNear):
-    """What kills the mutant; None if nothing does. The quick suites are run first, all in one process, and then the others."""
+    """The failure that kills the mutant, or None. The quick suites are run first, all in one process, and then the others."""
     suites = [(seconds, suite) for suite, (seconds, numbers) in reached.items() if mutant["number"] in numbers
               and (not isNear or suite[1:].split("\\")[0] in near[mutant["part"]])]
     for group in ([item for item in suites if item[0] < quick_suite_seconds],

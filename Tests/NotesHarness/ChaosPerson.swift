@@ -20,7 +20,7 @@ public final class ChaosPerson {
   /// - Parameter key: begins and ends each word. With `j` or `k`, digits between them do no harm where nothing can be typed.
   public init(_ name: String, _ kind: any EditorUnderTest.Type, key: Character, seed: UInt64) throws {
     (user, self.kind, self.key, self.seed) = (try NotesUser(name), kind, key, seed)
-    // Needs rights that not everybody has; without them no write is refused.
+    // Needs rights that not every user has; without them no write is refused.
     let mount = try ChildProcess.run(["mount", "-t", "tmpfs", "-o", "size=512k", "tmpfs", user.notes])
     hasOwnDisk = mount.exit == .code(0)
     editor = try kind.init(user: user, seed: seed, maximumDelay: .zero)
@@ -42,7 +42,8 @@ public final class ChaosPerson {
     return true
   }
 
-  /// A word that nobody else types. Its number has as many digits as the others', so that none is a part of another.
+  /// A word that no other person types. Its number has as many digits as the others', so that none is a part of
+  /// another.
   public func newWord() -> String {
     count += 1
     return "\(key)\(1000 + count)\(key)"
@@ -133,7 +134,7 @@ public final class ChaosPerson {
 
   public static let emacsMessages = #"(with-current-buffer "*Messages*" (buffer-string))"#
 
-  /// Words of anybody's in the buffer.
+  /// All people's words in the buffer.
   public func wordsOnScreen() throws -> Set<String> {
     let text = try editor.state()?.text ?? ""
     return Set(text.matches(of: /j[0-9]{4}j|k[0-9]{4}k/).map { String($0.output) })

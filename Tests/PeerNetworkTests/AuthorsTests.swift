@@ -11,8 +11,8 @@ import UV
 @testable import PeerNetwork
 @testable import PeerTransport
 
-/// Who writes as whom, between real services and over real links. A stage of its own: an author that is held up by other tests
-/// for more than a second counts as absent.
+/// Which author a change counts as, between real services and over real links. A stage of its own: an author that is
+/// held up by other tests for more than a second counts as absent.
 @Suite(.serialized, .enabled(if: NotesBinary.path != nil, "needs notes-lsp, built or named by NOTES_LSP_BINARY"))
 struct AuthorsTests {
   /// A note in a service, open in an editor.

@@ -21,7 +21,7 @@ import UV
       var guest = try await Person.start("Guest", on: loop, storage: disk)
       (isHosts ? host : guest).clock.calendarAhead = ahead
       let note = try host.repo.create(try .note("soup"))
-      // It is the host who says whether a ticket is good.
+      // The host decides whether a ticket is valid.
       let ticket = try #require(try await host.directory.share(note.id, expiresIn: .seconds(3600)))
       let copy = try await guest.find(try await guest.directory.join(ticket))
       try note.splice(0, "a ")

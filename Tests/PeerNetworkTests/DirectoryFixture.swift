@@ -72,6 +72,7 @@ struct DirectoryFixture {
   let links: LinkKeeper
   let news: PeerNews
   let admissions: Admissions
+  let invitations: InvitationExchange
   let mover: DocumentMover
   let trust: TrustDecisions
 
@@ -84,7 +85,7 @@ struct DirectoryFixture {
     admissions = Admissions(network, grants, registry, links, news, store)
     let guests = GuestIntroductions(network, grants, registry, links, admissions, news, store)
     let tickets = TicketIssuer(TicketBook(), network, grants, registry, links, news, store)
-    let invitations = InvitationExchange(
+    invitations = InvitationExchange(
       OfferBudget(), network, grants, registry, provider, links, admissions, news, store)
     mover = DocumentMover(
       MoveHistory(), network, grants, registry, links, admissions, guests, tickets, invitations, news, store)

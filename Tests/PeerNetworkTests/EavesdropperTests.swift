@@ -88,7 +88,7 @@ private final class Wire {
       await #expect(throws: JoinError.unreachable(address: address, reason: "another peer answers there")) {
         try await ben.directory.join(ticket)
       }
-      // She did not even learn who called.
+      // She did not even learn which peer called.
       #expect(eve.events.allSatisfy { $0 == .networkState })
       for person in [ana, ben, eve] { try await person.stop() }
     }

@@ -7,7 +7,8 @@ import UV
 
 @testable import PeerNetwork
 
-/// Both editors at 80 columns, and somebody not met who writes digits into her name and into the title of her note.
+/// Both editors at 80 columns, and a person who was never met and writes digits into her name and into the title of her
+/// note.
 @Suite(
   .serialized,
   .enabled(

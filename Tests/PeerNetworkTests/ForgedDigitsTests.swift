@@ -63,13 +63,35 @@ import Testing
     }
   }
 
+  /// Editors have 16 columns for a name beside a caret.
+  @Test func theMarkOfABorrowedNameHasRoomEverywhere() {
+    let peer = Identity().peerId
+    #expect(ForeignWords.marked("Ben", peer) == "Ben (\(peer.description.prefix(6)))")
+    for name in ["Maximiliana von Bergen", "Maximil", "Maximila", "貝恩貝恩貝恩貝恩", "貝恩貝a"] {
+      let marked = ForeignWords.marked(name, peer)
+      #expect(marked.hasSuffix(" (\(peer.description.prefix(6)))") && marked.hasPrefix(name.prefix(2)), "\(marked)")
+      let columns = marked.unicodeScalars.reduce(0) { $0 + ($1.value > 0x2fff ? 2 : 1) }
+      #expect(columns <= 16, "\(marked)")
+    }
+  }
+
   @Test func namesThatLookAlikeHaveOneKey() {
     let key = ForeignWords.key(of: "Ben")
-    for name in ["ben", "BEN", " B e n ", "Ｂｅｎ", "Bén", "Веn", "B.e-n"] {
-      #expect(ForeignWords.key(of: name) == key, "\(name)")
-    }
-    for name in ["Benno", "Bea", "Ben 2", "贝恩"] { #expect(ForeignWords.key(of: name) != key, "\(name)") }
+    let others = [
+      "ben", "BEN", " B e n ", "Ｂｅｎ", "Bén", "Веn", "B.e-n", "ΒΕΝ", "ВЕN", "𝐁𝐞𝐧", "ⓑⓔⓝ", "ʙᴇɴ", "Ᏼen", "Beп",
+      "B\u{34f}en",
+      "B\u{200d}e\u{115f}n", "βεη", "Вєn".replacingOccurrences(of: "є", with: "е"),
+    ]
+    for name in others { #expect(ForeignWords.key(of: name) == key, "\(name)") }
+    for name in ["Benno", "Bea", "Ben 2", "贝恩", "Den", "Bern"] { #expect(ForeignWords.key(of: name) != key, "\(name)") }
     #expect(ForeignWords.key(of: "🙂") != ForeignWords.key(of: "🙁"))
+    for (one, other) in [
+      ("Ilse", "llse"), ("Olli", "0LL1"), ("Marnie", "Mamie"), ("Wim", "VVim"), ("Łukasz", "Lukasz"), ("Ali", "A|i"),
+      ("Søren", "Soren"), ("Μαρία", "Μαρια"), ("Анна", "АННА"), ("İnci", "Inci"),
+    ] { #expect(ForeignWords.key(of: one) == ForeignWords.key(of: other), "\(one), \(other)") }
+    for (one, other) in [("Anna", "Hanna"), ("Анна", "Алла"), ("Ben", "Bob"), ("Dana", "Clana"), ("山田", "山本")] {
+      #expect(ForeignWords.key(of: one) != ForeignWords.key(of: other), "\(one), \(other)")
+    }
   }
 }
 

@@ -9,7 +9,8 @@ import UV
 
 @testable import PeerNetwork
 
-/// A service with a note open in an editor, a guest who may write, and one who may only read and wants to be somebody else.
+/// A service with a note open in an editor, a guest with write access, and one who may only read and claims to be
+/// another.
 @Suite(.serialized, .enabled(if: NotesBinary.path != nil, "needs notes-lsp, built or named by NOTES_LSP_BINARY"))
 struct ForgedPresenceTests {
   @AutomergeRepo

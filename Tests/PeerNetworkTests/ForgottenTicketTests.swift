@@ -6,7 +6,7 @@ import UV
 
 @testable import PeerNetwork
 
-/// Whom the person forgets or blocks has no way back by a ticket that was used once.
+/// A peer that the person forgets or blocks cannot return by a ticket that it used before.
 @Suite struct ForgottenTicketTests {
   @Test(arguments: [PeerTrust.forgotten, .blocked], [true, false])
   func aTicketThatWasRedeemedLetsNobodyInAgain(trust: PeerTrust, restarts: Bool) async throws {

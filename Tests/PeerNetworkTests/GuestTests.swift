@@ -8,9 +8,9 @@ import UV
 @testable import PeerNetwork
 @testable import PeerTransport
 
-/// Guests of one host, who are to reach each other without it.
+/// Guests of one host, who must reach each other without it.
 @Suite struct GuestTests {
-  /// A host with a document, and guests who have come with its ticket.
+  /// A host with a document, and guests who have joined with its ticket.
   @AutomergeRepo
   private struct Party {
     var host: Person
@@ -136,7 +136,7 @@ import UV
       let id = party.note.id
       try await ben.directory.unshare(id, from: eva.peerId)
       #expect(ben.grants.access(id, for: eva.peerId) == .none)
-      // The host says once more who is there.
+      // The host sends the list of guests once more.
       try await party.host.directory.unshare(id, from: tom.peerId)
       try await eventually("the list has come", on: loop) { ben.grants.access(id, for: tom.peerId) == .none }
       #expect(ben.grants.access(id, for: eva.peerId) == .none)

@@ -17,6 +17,18 @@ import Testing
     return handshake
   }
 
+  @Test func whatWentWrongIsSaidInWords() {
+    let all: [HandshakeError] = [
+      .unexpectedMessage, .versionMismatch, .wrongPeer, .ownPeerId, .unusablePeerId, .timedOut, .refused("no place"),
+    ]
+    for error in all {
+      let words = PeerNetworkError.handshake(error).description
+      #expect(words.contains(" ") && !words.contains("\(String(reflecting: error).split(separator: ".").last ?? "")"))
+      #expect(error.errorDescription == words)
+    }
+    #expect(PeerNetworkError.handshake(.timedOut).description == "the peer did not answer in time")
+  }
+
   @Test func dialerAndListenerMeet() {
     var dialer = PeerHandshake(role: .dialer(expecting: them), local: us)
     var listener = PeerHandshake(role: .listener, local: LocalPeer(peerId: them, metadata: metadata))

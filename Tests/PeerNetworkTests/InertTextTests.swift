@@ -123,39 +123,62 @@ struct InertTextTests {
 
   private static let modelines = "vim: set ro ts=3 tw=33 ft=lisp:\nplans\nvim: set ts=3:\n"
 
-  private static func options(_ vim: VimUnderTest) throws -> [JSONValue] {
-    try vim.evaluate("[&l:readonly, &l:tabstop, &l:textwidth, &l:filetype, getline(2)]").arrayValue ?? []
+  @Test func vimReadsNoModelinesInANote() throws {
+    try Self.checkModelines(Self.options) { try VimUnderTest(user: $0, seed: 1, maximumDelay: .zero) }
   }
 
-  @Test func vimReadsNoModelinesInANote() throws {
+  @Test(.enabled(if: NeovimUnderTest.isHere, "needs nvim")) func norDoesNeovim() throws {
+    try Self.checkModelines("vim.fn.eval('\(Self.options)')") {
+      try NeovimUnderTest(user: $0, seed: 1, maximumDelay: .zero)
+    }
+  }
+
+  private static let options = "[&l:readonly, &l:tabstop, &l:textwidth, &l:filetype, getline(2)]"
+
+  private static func checkModelines(_ look: String, in start: (NotesUser) throws -> some VimLikeUnderTest) throws {
     let user = try NotesUser("Ana")
     let service = try user.startInitialized()
-    let place = try service.request("notes/create", ["title": "Plans", "text": .string(Self.modelines)])
+    let place = try service.request("notes/create", ["title": "Plans", "text": .string(modelines)])
     let path = try #require(place["path"]?.stringValue)
     try service.shutdown()
 
-    let vim = try VimUnderTest(user: user, seed: 1, maximumDelay: .zero)
+    let vim = try start(user)
     let own = user.directory.file("own.txt")
-    try Self.modelines.write(toFile: own, atomically: true, encoding: .utf8)
+    try modelines.write(toFile: own, atomically: true, encoding: .utf8)
     func give(_ command: String) throws { try vim.session.send(["ex", .string(command)]) }
+    func options() throws -> [JSONValue] { try vim.evaluate(look).arrayValue ?? [] }
     try give("set modeline modelines=5 | filetype on")
 
-    // The control: in any other file Vim does what its text says.
+    // The control: in any other file the editor does what the text says.
     try give("edit \(own)")
-    try vim.session.wait(for: "the modeline of another file") { try Self.options(vim).prefix(2) == [1, 3] }
+    try vim.session.wait(for: "the modeline of another file") { try options().prefix(2) == [1, 3] }
 
     func check(_ way: String) throws {
-      try vim.session.wait(for: "the note by \(way)") { try Self.options(vim).last == "plans" }
-      let seen = try Self.options(vim)
+      try vim.session.wait(for: "the note by \(way)") { try options().last == "plans" }
+      let seen = try options()
       #expect(seen.prefix(3) == [0, 8, 0] && seen[3] != "lisp", "\(way): \(seen)")
     }
+    // Before the service says that it is a note, and after.
     try give("edit \(path)")
+    try check(":edit of a plain path")
     _ = try vim.waitUntilAttached()
     try check(":edit")
     try give("edit!")
     try check(":edit!")
     try give("doautocmd BufReadPost")
     try check(":doautocmd")
+    try give("enew | bunload \(path)")
+    try give("edit \(path)")
+    try check(":bunload and :edit")
+    _ = try vim.waitUntilAttached()
+    try give("edit!")
+    try check(":edit! after :bunload")
+    try give("enew | bdelete \(path) | cd \(user.notes) | split Plans.md")
+    try check(":bdelete and :split of a relative path")
+    try give("only | enew | bunload! \(path) | buffer \(path)")
+    try check(":bunload and :buffer")
+    try give("checktime | view \(path) | set noreadonly")
+    try check(":view")
     let session = user.directory.file("session.vim")
     try give("set sessionoptions=buffers,curdir | mksession! \(session) | %bwipeout! | source \(session)")
     try check("a session")

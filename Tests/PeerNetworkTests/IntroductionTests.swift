@@ -8,7 +8,7 @@ import UV
 
 /// Invitations between whole programs that hear of each other by discovery.
 @Suite struct IntroductionTests {
-  /// Lets everybody be heard by everybody else.
+  /// Lets all peers discover one another.
   @AutomergeRepo
   private func introduce(_ people: [Person]) throws {
     for one in people {

@@ -50,7 +50,10 @@ import Testing
     var bens = side(ben, eve, nonce: 2)
     var anas = side(ana, eve, nonce: 1)
     let nonceOfBen = try #require(bens.begin().first), nonceOfAna = try #require(anas.begin().first)
-    guard case .send(let benGreets) = nonceOfBen, case .send(let anaGreets) = nonceOfAna else { return }
+    guard case .send(let benGreets) = nonceOfBen, case .send(let anaGreets) = nonceOfAna else {
+      Issue.record("both sides begin with a greeting")
+      return
+    }
     guard case .send(let proof)? = anas.receive(benGreets).first else {
       Issue.record("ana proves first")
       return

@@ -59,6 +59,34 @@ import UV
     }
   }
 
+  /// Nobody is met: neither of two may pass for the other, and none for our own person.
+  @Test func strangersOfOneNameAreToldApart() async throws {
+    try await TestLoop.run { _ in
+      let scene = try await DirectoryFixture()
+      let (registry, peers) = (scene.registry, (0..<4).map { _ in Identity().peerId })
+      scene.network.peers[peers[0]] = PeerMetadata(name: "Cyd")
+      #expect(registry.name(of: peers[0]) == "Cyd", "the control")
+      scene.network.peers[peers[1]] = PeerMetadata(name: "СYD")
+      scene.network.peers[peers[2]] = PeerMetadata(name: "Аnа")
+      for (peer, name) in [(peers[0], "Cyd"), (peers[1], "СYD"), (peers[2], "Аnа")] {
+        #expect(registry.name(of: peer) == ForeignWords.marked(name, peer))
+        #expect(registry.name(of: peer, claiming: "Cyd") == ForeignWords.marked(name, peer), "beside its caret, too")
+      }
+      // Also a peer that another one brings, with nothing but the name beside its caret.
+      #expect(registry.name(of: peers[3], claiming: "Ana") == ForeignWords.marked("Ana", peers[3]))
+      #expect(registry.name(of: peers[3], claiming: "Dan") == "Dan")
+      // The one that our person then meets has the name.
+      _ = registry.decide(.trusted, about: peers[0], name: "Cyd")
+      #expect(
+        registry.name(of: peers[0]) == "Cyd" && registry.name(of: peers[1]) == ForeignWords.marked("СYD", peers[1]))
+      scene.network.peers[peers[1]] = nil
+      #expect(registry.name(of: peers[2]) == ForeignWords.marked("Аnа", peers[2]))
+      // Two processes of one person are no strangers to each other.
+      scene.network.peers = [PeerId("\(peers[3])/1"): PeerMetadata(name: "Dan"), peers[3]: PeerMetadata(name: "Dan")]
+      #expect(registry.name(of: peers[3]) == "Dan")
+    }
+  }
+
   @Test func halfOfTheAddressesAreThoseWhereAPeerWasMet() async throws {
     try await TestLoop.run { _ in
       let scene = try await DirectoryFixture()

@@ -81,7 +81,7 @@ import UV
     }
   }
 
-  /// Nor does it become cheaper by the invitations of a friend who lends a hand.
+  /// Nor does it become cheaper by the invitations of a friend who helps.
   @Test func aFriendsInvitationPaysForNoStrangersTry() throws {
     var invitations = Invitations(local: ben)
     let (id, friend) = ([UInt8](repeating: 5, count: 16), Identity())

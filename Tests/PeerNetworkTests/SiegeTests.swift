@@ -2,8 +2,8 @@ import HostilePeers
 import NotesHarness
 import Testing
 
-/// Hostile peers at once, in every way that there is a test of its own for, and two people who go on typing. There are 36 of
-/// them, for this process has to be all of them; `make siege` has 128.
+/// Hostile peers of every kind that has a test of its own, all at once, and two people who continue to type. There are
+/// 36, because one process is all of them; `make siege` has 128.
 @Suite(.serialized, .enabled(if: NotesBinary.path != nil, "needs notes-lsp, built or named by NOTES_LSP_BINARY"))
 struct SiegeTests {
   @Test func twoPeopleGoOnTypingUnderSiege() async throws {

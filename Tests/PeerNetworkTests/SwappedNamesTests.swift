@@ -10,7 +10,7 @@ import UV
 @testable import PeerNetwork
 @testable import PeerTransport
 
-/// Everybody who may write in a note may write other names into its list of people.
+/// A person who may write in a note may write other names into its list of people.
 @Suite(.serialized, .enabled(if: NotesBinary.path != nil, "needs notes-lsp, built or named by NOTES_LSP_BINARY"))
 struct SwappedNamesTests {
   /// Writes a name for an author, given by the first half of its actor id.

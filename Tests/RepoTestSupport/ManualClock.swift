@@ -24,7 +24,7 @@ public final class ManualClock: RepoClock {
   ) -> any ScheduledAction {
     count += 1
     let action = Action(time: now + max(.zero, delay), order: count, body: action)
-    // Found by halving: whoever is in front of it comes later.
+    // Found by bisection: the next action is last, so those before this index are due later.
     var (low, high) = (0, actions.count)
     while low < high {
       let middle = (low + high) / 2

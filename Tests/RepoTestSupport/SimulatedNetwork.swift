@@ -14,7 +14,7 @@ public final class SimulatedNetwork {
   /// Every message as it is delivered, for tests that count them.
   public var onDelivery: ((_ message: RepoMessage, _ from: PeerId, _ to: PeerId) -> Void)?
 
-  /// Messages that get lost on the way without anybody noticing; asked as they are sent.
+  /// Messages that get lost on the way unnoticed; called as they are sent.
   public var isLost: ((_ message: RepoMessage, _ from: PeerId, _ to: PeerId) -> Bool)?
 
   /// Until when nothing arrives at a peer from another; nil if nothing is held up. Asked as messages arrive.

@@ -24,7 +24,7 @@ final class MachineClock: RepoClock {
   /// When the machine wakes, in the time that all share; nil if it is awake.
   var wakesAt: Duration? { sleep?.upperBound }
 
-  /// The machine sleeps for this long. Whoever is asleep already sleeps on as planned.
+  /// The machine sleeps for this long. A machine that is asleep already sleeps on as planned.
   func fallAsleep(for duration: Duration, onWaking action: @escaping @AutomergeRepo () -> Void) {
     guard sleep == nil else { return }
     sleep = base.now..<base.now + duration

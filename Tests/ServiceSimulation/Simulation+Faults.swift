@@ -120,8 +120,8 @@ extension Simulation {
     return true
   }
 
-  /// The words that nobody was told of as stored may be gone. The store has what it has committed, and files what was written into
-  /// them; both are synced. The journal is not.
+  /// Words that no person was told are stored may be gone. The store has what it has committed, and files what was
+  /// written into them; both are synced. The journal is not.
   private func loseFlow(of person: SimulatedPerson) -> Bool {
     guard !person.services.isEmpty, !person.services.contains(where: \.journalIsBroken) else { return false }
     let gone = words.filter { authors[$0] == person.name && !injector.mustSurvive($0, isDeleted: false) }
@@ -161,8 +161,8 @@ extension Simulation {
     return true
   }
 
-  /// All that this person, or a program on this person's machine, has written or deleted so far may be taken back now, and nothing of
-  /// anybody else.
+  /// All that this person, or a program on this person's machine, has written or deleted so far may be undone now, and
+  /// nothing of any other person.
   private func undo(_ person: SimulatedPerson) -> Bool {
     guard let service = someService(of: person), let buffer = service.buffer else { return false }
     let (typed, removed) = (

@@ -127,7 +127,8 @@ extension Simulation {
     report.crashes += 1
   }
 
-  /// What a person did in a buffer that they closed unsaved, and that its service is killed without having read, nobody has.
+  /// What a person did in a buffer that they closed unsaved, and that its service is killed without having read, is
+  /// lost.
   private func excuseUnread(of service: SimulatedService, _ person: SimulatedPerson) {
     guard let text = service.textClosedUnread else { return }
     let closed = Set(text.split(separator: "\n").map(String.init))

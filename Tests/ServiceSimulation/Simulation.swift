@@ -191,7 +191,7 @@ public final class Simulation {
     service.show(buffer, reattach: false)
   }
 
-  /// Elects hubs, and connects whoever can reach each other, again and again.
+  /// Elects hubs, and connects all who can reach each other, again and again.
   private func tidy() {
     for person in people where person.clock.wakesAt == nil { person.tidy() }
     connect()

@@ -52,7 +52,7 @@ extension Stranger: NetworkDelegate {
   }
 }
 
-/// The people have granted each other everything, and no one else anything.
+/// The people have granted each other everything, and no other peer anything.
 final class SimulatedGrants: ShareAuthorizing {
   static let names: Set<String> = ["ana", "ben", "eva"]
 

@@ -62,7 +62,7 @@ import Testing
     for (step, synced) in recording.syncedByteCounts.enumerated() {
       let next = step + 1 < Self.stepCount ? recording.syncedByteCounts[step + 1] : synced
       var log = recording.log.prefix(next)
-      // Of the next commit, which nobody was told of, only some sectors have arrived, and they may be torn.
+      // Of the next commit, which was not reported, only some sectors have arrived, and they may be torn.
       var offset = synced
       while offset < next {
         let end = min(next, (offset / Self.sectorByteCount + 1) * Self.sectorByteCount)

@@ -20,7 +20,7 @@ public final class ChildProcess {
 
   public let command: [String]
   public let processId: pid_t
-  /// What the child wrote and nobody took yet.
+  /// What the child wrote and the test has not consumed.
   public var output: [UInt8] = []
   public private(set) var errorOutput: [UInt8] = []
   public private(set) var exit: Exit?

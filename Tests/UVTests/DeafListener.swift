@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// Listens and takes nobody: the kernel answers the first that calls, and no other.
+/// Listens and accepts no connection: the kernel answers the first caller, and no other.
 final class DeafListener {
   let port: UInt16
   private let descriptor: Int32

@@ -14,7 +14,7 @@ actor Resident {
     return loop.isOnLoop
   }
 
-  /// Whether nobody else had a turn before the closure of a continuation ran, and before a method of this actor did.
+  /// Whether no other job had a turn before the closure of a continuation ran, and before a method of this actor did.
   func keepsItsTurn() async -> (inContinuation: Bool, inMethod: Bool) {
     let others = Shared(0)
     loop.post { others.change { $0 += 1 } }

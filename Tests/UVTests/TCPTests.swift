@@ -224,7 +224,7 @@ import UV
         }
       }
       TCPStream.connect(on: loop, host: "127.0.0.1", port: deaf.port) { first in
-        // There is room for one that nobody takes; the next gets no answer.
+        // There is room for one that is not accepted; the next gets no answer.
         #expect(throws: Never.self) { try first.get() }
         TCPStream.connect(on: loop, host: "127.0.0.1", port: deaf.port, done: note).cancel()
         TCPStream.connect(on: loop, host: "localhost", port: deaf.port, done: note).cancel()

@@ -136,7 +136,7 @@ struct HostileWebSocketTests {
   @Test func aFrameWithARealCompressionBitEndsTheConnection() async throws {
     try await underAttack { server, address, loop in
       let caller = try await RawClient.joined(as: "deflater", to: address, on: loop)
-      // The first reserved bit: a message compressed by permessage-deflate, which nobody has agreed to.
+      // The first reserved bit: a message compressed by permessage-deflate, which neither side has negotiated.
       caller.write([0xc2, 0x85, 0, 0, 0, 0, 0xaa, 0x56, 0x4a, 0x04, 0x00])
       try await eventually("closed", on: loop) { caller.isClosed }
       #expect(caller.received == [0x88, 2, 0x03, 0xea])

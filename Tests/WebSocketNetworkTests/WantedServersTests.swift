@@ -24,7 +24,7 @@ struct WantedServersTests {
     #expect(servers.states[url] == .waiting(.stopped))
     servers.networkImproved()
     #expect(calls == 1 + retryCount)
-    // Who wants it again begins anew.
+    // A server that is wanted again starts from the beginning.
     servers.insert(url, token: nil)
     #expect(calls == 2 + retryCount)
   }

@@ -76,7 +76,7 @@ struct WebSocketCodecTests {
     #expect(throws: WebSocketError.broken(status: 1009)) {
       try feed(RawClient.frame(part, isFinal: false) + RawClient.frame(part, opcode: 0, isFinal: false), to: server)
     }
-    // Of texts, which nobody keeps, as well.
+    // Also for texts, which are not stored.
     let other = try codec(.server, limit: 100, absolute: 1000)
     let texts =
       RawClient.frame(part, opcode: 1, isFinal: false)

@@ -38,7 +38,7 @@ final class Station {
     provider.start(as: LocalPeer(peerId: peerId, metadata: PeerMetadata(name: name)), delegate: heard)
   }
 
-  /// Listens at a free port of this machine, for all who show this token.
+  /// Listens at a free port of this machine, for all callers with this token.
   func listen(
     token: String? = nil, certificate: WebSocketCertificate? = nil, limits: WebSocketLimits = WebSocketLimits()
   ) throws -> PeerAddress {

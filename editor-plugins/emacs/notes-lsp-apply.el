@@ -88,7 +88,7 @@ all are done."
                        (notes-lsp--position note (caar (last spans)))
                        (notes-lsp--note-anchor note)))
           (mark-ends deactivate-mark)
-          ;; Where one only reads, nothing of one's own waits to be saved.
+          ;; A read-only buffer has no edits of the user to be saved.
           (clean (and buffer-read-only (not (buffer-modified-p))))
           (inhibit-quit t)
           (inhibit-read-only t)

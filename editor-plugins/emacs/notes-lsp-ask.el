@@ -15,8 +15,7 @@
 ;;       │  └────answer, other commands given──────► announced ──notes-show──► dealt with
 ;;       └──C-g, notes-give-up──► given up
 ;;
-;; So no window shows another buffer under the fingers of a person who has
-;; gone on typing.
+;; So no window shows another buffer to a user who has gone on typing.
 
 ;;; Code:
 

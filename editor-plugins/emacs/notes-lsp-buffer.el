@@ -335,7 +335,7 @@ the file last held, so that no words are lost because they were not saved."
             (setq notes-lsp--last-version
                   (max notes-lsp--last-version (notes-lsp--note-version note)))
             (notes-lsp--did-open note nil))
-        ;; What the service knew of the buffer is past.
+        ;; What the service knew of the buffer is no longer true.
         (setf (notes-lsp--note-had note) nil)
         (notes-lsp--want-full-text note)
         (notes-lsp--schedule note)))))
@@ -361,7 +361,7 @@ the file last held, so that no words are lost because they were not saved."
 
 (defun notes-lsp--renamed-again ()
   "Make the buffer its note again if it visits the note's file again.
-What others wrote meanwhile it has never had."
+It never had what others wrote in between."
   (pcase-let ((`(,path . ,place) notes-lsp--left))
     (when (and path (equal buffer-file-name path) (not (notes-lsp--current)))
       (setq notes-lsp--left nil)

@@ -234,7 +234,7 @@ SURE."
   "Remove PEER from NOTE, and ask first unless SURE."
   (when (or sure (yes-or-no-p (format "Go on without %s, who keeps a copy? "
                                       (notes-lsp--shown (notes-lsp--peer-name peer)))))
-    ;; What has happened the service says by an event.
+    ;; The service reports the result as an event.
     (notes-lsp--with-answer (_ :notes/remove (notes-lsp--about note :peer peer :moveOn t)
                                :waiting "Removing…" :background t :timeout 150)
       (force-mode-line-update t))))
@@ -327,7 +327,7 @@ Without TITLE, ask for one."
            (cdr (assoc (completing-read "Recovered: " choices nil t) choices))))))))
 
 (defun notes-lsp--read-peer (prompt)
-  "Ask with PROMPT for one of those whose carets are in this note."
+  "Ask with PROMPT for one of the people whose carets are in this note."
   (let ((choices (mapcar (lambda (peer) (cons (notes-lsp--shown (plist-get peer :name)) (plist-get peer :peer)))
                          (notes-lsp--note-peers (notes-lsp--this-note)))))
     (cond ((null choices) (user-error "Notes: No one else is in this note"))
@@ -355,7 +355,7 @@ If no one else is in this note, go to one who is in another."
     (if found (notes-go (plist-get found :peer)) (notes-lsp--go-elsewhere name))))
 
 (defun notes-lsp--go-elsewhere (name)
-  "Open a note that the person called NAME, or anybody, is in, and go there."
+  "Open a note that the person NAME, or any person, has open, and go there."
   (notes-lsp--with-answer (result :notes/list (notes-lsp--empty)
                                   :waiting "Looking where they are…" :what "Where they are")
     (let ((note (cl-find-if (lambda (note)

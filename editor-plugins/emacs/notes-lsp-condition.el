@@ -97,7 +97,7 @@
   (force-mode-line-update))
 
 (defun notes-lsp--last-of-p (params)
-  "Let buffers that stayed of a deleted note say that it is removed for good.
+  "Let the buffers left of a deleted note show that it is permanently removed.
 PARAMS is the event.  Return non-nil if there are any."
   (let (found)
     (dolist (buffer (buffer-list) found)

@@ -77,7 +77,7 @@ prefix argument asks in any case."
   (notes-lsp--with-answer
       (result :notes/import `( :path ,(directory-file-name (expand-file-name file))
                                ,@(and text (list :text text)))
-              :waiting "Importing… (C-g gives up)" :timeout 150 :choosing t)
+              :waiting "Importing… (C-g gives up)" :timeout 600 :choosing t)
     (if-let ((chosen (notes-lsp--text-chosen result)))
         (notes-lsp--import file chosen)
       (let ((count (length (plist-get result :notes))))
@@ -87,7 +87,16 @@ prefix argument asks in any case."
                (notes-lsp--say "\"%s\" is here already; merged %s"
                                (file-name-base (plist-get result :path))
                                (notes-lsp--count (plist-get result :changes) "new change")))
-              (t (notes-lsp--say "Imported \"%s\"" (file-name-base (plist-get result :path)))))))))
+              (t (notes-lsp--say "Imported \"%s\"" (file-name-base (plist-get result :path)))))
+        (notes-lsp--say-failed (append (plist-get result :failed) nil))))))
+
+(defun notes-lsp--say-failed (failed)
+  "Say that the files in FAILED could not be imported."
+  (dolist (one failed)
+    (notes-lsp--log-line (format "%s: %s" (notes-lsp--shown (plist-get one :path)) (plist-get one :message))))
+  (when failed
+    (notes-lsp--warn (format ":NotesLog says why %s could not be imported"
+                             (notes-lsp--count (length failed) "file")))))
 
 ;;; Files that hold a whole document, as MeetingNotes saves it
 
@@ -142,7 +151,7 @@ A file that does not exist yet is made, with a new meeting."
 
 ;;;###autoload
 (defun notes-merge (file)
-  "Take in what FILE, another copy of the current note, has."
+  "Merge FILE, another copy of the current note."
   (interactive "fMerge: ")
   (notes-lsp--with-answer
       (result :notes/merge

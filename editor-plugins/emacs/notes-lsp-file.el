@@ -27,7 +27,7 @@
   "How long saving waits until a file that has changed is merged.")
 
 (defun notes-lsp--file-stamp ()
-  "Return by what the current buffer's file is known again, nil without one.
+  "Return what identifies the current buffer's file, nil without one.
 A symbolic link stays as it is when the file that it names is written."
   (let ((attributes (and buffer-file-name
                          (file-attributes (file-chase-links buffer-file-name)))))
@@ -36,7 +36,7 @@ A symbolic link stays as it is when the file that it names is written."
                (file-attribute-size attributes)))))
 
 (defun notes-lsp--watch-file (note)
-  "Leave it to the service from now on to watch NOTE's file."
+  "Let the service watch NOTE's file from now on, and not Emacs."
   (with-current-buffer (notes-lsp--note-buffer note)
     (when buffer-file-name
       (unless (or (buffer-modified-p) (equal 0 (visited-file-modtime))
@@ -92,8 +92,23 @@ between its letters."
 
 (advice-add 'basic-save-buffer :around #'notes-lsp--save-without-newline)
 
+(defun notes-lsp--write-region (write start end file &optional append visit &rest more)
+  "Call WRITE with START, END, FILE, APPEND, VISIT and MORE.
+Refuse if that would replace the file of this note by a part of it: it would
+look as if another program had deleted the rest, for everyone."
+  (when (and (integer-or-marker-p start)
+             (not (or append (eq visit t) (stringp visit)))
+             (notes-lsp--current)
+             buffer-file-name
+             (< (abs (- end start)) (buffer-size))
+             (equal (file-truename file) (file-truename buffer-file-name)))
+    (user-error "Notes: Choose another file: a part cannot replace the note"))
+  (apply write start end file append visit more))
+
+(advice-add 'write-region :around #'notes-lsp--write-region)
+
 (defun notes-lsp--merge-file (note)
-  "Show the service NOTE's file as it is, and wait for what comes of it."
+  "Send the service NOTE's file as it is, and wait for the result."
   (pcase-let ((`(,hash . ,text) (notes-lsp--file-contents buffer-file-name)))
     (unless (or (null text) (equal hash (notes-lsp--note-file-hash note)))
       (notes-lsp-service-notify :notes/file

@@ -5,7 +5,7 @@
 ;;; Commentary:
 
 ;; The first start asks once for the name that others see, and whether to be
-;; seen on this network.  M-x notes-name changes both for good.
+;; seen on this network.  M-x notes-name changes both.
 
 ;;; Code:
 
@@ -13,15 +13,19 @@
 (require 'notes-lsp-ask)
 (require 'notes-lsp-buffer)
 
+(defvar notes-lsp--introduced nil "Non-nil if the person was asked since `notes-name' began.")
+
 (defun notes-lsp--introduce (name)
   "Ask who this person is, by default NAME, and tell the service.
 A quit leaves the name, and the person unseen."
-  ;; For what waits meanwhile no command has been given; those that leave a prompt never end.
+  (setq notes-lsp--introduced t)
+  ;; Requests that wait belong to no command; one left at a prompt never ends.
   (let* ((notes-lsp--commands-begun notes-lsp--commands-begun)
          (notes-lsp--running notes-lsp--running)
          (inhibit-quit nil)
          (answer (condition-case nil
-                     (cons (string-trim (read-string "Notes: Name that others see: " name))
+                     (cons (string-trim (read-string (format-prompt "Notes: Name that others see" name)
+                                                     nil nil name))
                            (y-or-n-p "Notes: May people on this network see you? "))
                    (quit nil)))
          (chosen (if (or (null answer) (string-blank-p (car answer))) name (car answer))))
@@ -35,13 +39,16 @@ A quit leaves the name, and the person unseen."
   "Change the NAME that others see, for good.
 Without one, ask for it, and whether to be seen on this network."
   (interactive)
+  (setq notes-lsp--introduced nil)
   (if name
       (notes-lsp--with-answer (_ :notes/setName (list :name name)
                                  :waiting "Storing your name…" :background t)
         (notes-lsp--say "Others see you as %s now" name))
     (notes-lsp--with-answer (result :notes/peers (notes-lsp--empty)
                                     :waiting "Asking the service…" :what "Your name")
-      (notes-lsp--introduce (plist-get (plist-get result :self) :name)))))
+      ;; At the first start the person was asked before this was answered.
+      (unless notes-lsp--introduced
+        (notes-lsp--introduce (plist-get (plist-get result :self) :name))))))
 
 (provide 'notes-lsp-introduction)
 ;;; notes-lsp-introduction.el ends here

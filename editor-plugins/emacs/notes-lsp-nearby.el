@@ -17,6 +17,7 @@
 (require 'notes-lsp-buffer)
 
 (declare-function notes-lsp--become-note "notes-lsp-commands" (method params then &rest keys))
+(declare-function notes-lsp--about "notes-lsp-commands" (note &rest params))
 (declare-function notes-lsp--visit "notes-lsp-commands" (place &optional title))
 (declare-function notes-lsp--this-note "notes-lsp-commands" ())
 (defvar notes-lsp--news-hook)
@@ -31,11 +32,12 @@
   (let ((choices (mapcar (lambda (item) (cons (funcall label item) item)) items)))
     (cdr (assoc (completing-read prompt choices nil t nil nil (caar choices)) choices))))
 
-(defun notes-lsp--choose-near (prompt then)
-  "Ask with PROMPT for one whom the service knows or hears; give THEN the id."
+(defun notes-lsp--choose-near (prompt then &optional all)
+  "Ask with PROMPT for a person the service knows or hears; give THEN the id.
+With ALL, those who are blocked can be chosen, too."
   (notes-lsp--with-answer (result :notes/peers (notes-lsp--empty)
                                   :waiting "Looking who is near…" :what "The list of people")
-    (let ((peers (cl-remove-if (lambda (peer) (equal (plist-get peer :state) "blocked"))
+    (let ((peers (cl-remove-if (lambda (peer) (and (not all) (equal (plist-get peer :state) "blocked")))
                                (append (plist-get result :peers) nil))))
       (unless peers
         (notes-lsp--refuse ":NotesShare makes a ticket to send; no one is nearby"))
@@ -69,11 +71,17 @@ Without one, ask whom.  A buffer that is no note becomes one."
       peer))
 
 (defun notes-lsp--invite (peer)
-  "Invite PEER to the note in the current buffer."
-  (notes-lsp--become-note
-   :notes/invite (list :peer peer)
-   (lambda (result) (notes-lsp--invited (notes-lsp--peer-name peer) result))
-   :waiting "Inviting… (C-g gives up)" :background t))
+  "Invite PEER to the note in the current buffer, which becomes one."
+  (let* ((buffer (current-buffer))
+         (note (notes-lsp--current))
+         (invite (lambda (_)
+                   (with-current-buffer buffer
+                     (notes-lsp--with-answer
+                         (result :notes/invite (notes-lsp--about (notes-lsp--this-note) :peer peer)
+                                 :waiting "Inviting… (C-g gives up)" :background t)
+                       (notes-lsp--invited (notes-lsp--peer-name peer) result))))))
+    (if note (funcall invite nil)
+      (notes-lsp--become-note :notes/adopt nil invite :waiting "Adopting…" :background t))))
 
 (defun notes-lsp--invited (name result)
   "Say that the person called NAME was invited, as RESULT says; return that."
@@ -114,15 +122,28 @@ Without one, ask whom.  A buffer that is no note becomes one."
   (interactive)
   (if peer (notes-lsp--trust peer peer)
     (notes-lsp--choose-near
-     "Trust or block: " (lambda (peer) (notes-lsp--trust peer (notes-lsp--peer-name peer))))))
+     "Trust or block: " (lambda (peer) (notes-lsp--trust peer (notes-lsp--peer-name peer))) t)))
+
+;;;###autoload
+(defun notes-block (&optional peer)
+  "Block PEER, a peer id or a name, who can then no longer reach you.
+Without one, ask for a person.  \\[notes-trust] takes it back."
+  (interactive)
+  (if peer (notes-lsp--decide-on peer peer ?b)
+    (notes-lsp--choose-near
+     "Block: " (lambda (peer) (notes-lsp--decide-on peer (notes-lsp--peer-name peer) ?b)))))
 
 (defun notes-lsp--trust (peer name)
   "Ask whether to trust, block or forget PEER, who is called NAME."
+  (notes-lsp--decide-on peer name
+                        (car (read-multiple-choice
+                              (format "%s:" name) '((?t "trust") (?b "block") (?f "forget"))))))
+
+(defun notes-lsp--decide-on (peer name choice)
+  "Trust, block or forget PEER, who is called NAME, as CHOICE says."
   (pcase-let ((`(,_ ,state ,words)
-               (assq (car (read-multiple-choice
-                           (format "%s:" name) '((?t "trust") (?b "block") (?f "forget"))))
-                     '((?t "trusted" "You trust %s") (?b "blocked" "Blocked %s")
-                       (?f "forgotten" "Forgot %s")))))
+               (assq choice '((?t "trusted" "You trust %s") (?b "blocked" "Blocked %s")
+                              (?f "forgotten" "Forgot %s")))))
     (notes-lsp--with-answer (_ :notes/trust (list :peer peer :state state)
                                :waiting "Storing that…" :background t)
       (run-hooks 'notes-lsp--news-hook)
@@ -150,7 +171,7 @@ Without one, ask whom.  A buffer that is no note becomes one."
   (let ((code (plist-get invitation :code))
         (from (plist-get invitation :from))
         (title (notes-lsp--shown (or (plist-get invitation :title) "a note"))))
-    ;; The digits come first: what follows them is written by others.
+    ;; The digits come first: other people write what follows them.
     (concat (if code (concat (notes-lsp--spaced code) "  ") "")
             (cond ((null from) (format "%s accepted \"%s\"" (notes-lsp--shown (plist-get (plist-get invitation :to) :name)) title))
                   ((eq t (plist-get from :changed))
@@ -167,6 +188,15 @@ Without one, ask whom.  A buffer that is no note becomes one."
           (?a 'accept) (?d 'decline) (?b 'block))
       (if (y-or-n-p (concat line ".  Same code on both screens? ")) 'accept 'decline))))
 
+(defun notes-lsp--not-yet (sent)
+  "Return what to say of the invitations SENT, of which none has an answer."
+  (let* ((invitation (car (last sent)))
+         (code (plist-get invitation :code)))
+    (if (null invitation) "No invitations"
+      (format "%s%s has not accepted yet"
+              (if code (format "Code %s: " (notes-lsp--spaced code)) "")
+              (notes-lsp--shown (plist-get (plist-get invitation :to) :name))))))
+
 ;;;###autoload
 (defun notes-answer ()
   "Answer an invitation: accept, decline or block; open the note after a yes."
@@ -175,7 +205,7 @@ Without one, ask whom.  A buffer that is no note becomes one."
                                   :waiting "Looking for invitations…"
                                   :what "The list of invitations")
     (let ((open (notes-lsp--unanswered result)))
-      (unless open (user-error "Notes: No invitations"))
+      (unless open (notes-lsp--refuse (notes-lsp--not-yet (append (plist-get result :sent) nil))))
       (let* ((invitation (if (cdr open)
                              (notes-lsp--choose "Invitation: " open #'notes-lsp--describe-invitation)
                            (car open)))

@@ -20,15 +20,15 @@
 (declare-function notes-lsp--unsafe-p "notes-lsp-buffer" ())
 
 (defconst notes-lsp--news-seconds 2
-  "Of several news that waited, each is shown at least this long.")
-(defconst notes-lsp--most-news 20 "So many news wait at most.")
+  "Seconds that a message is shown before the next one that waits.")
+(defconst notes-lsp--most-news 20 "At most this many messages wait.")
 
 (defvar notes-lsp--waiting-news nil "List of (TEXT . URGENT), oldest first.")
 (defvar notes-lsp--unread nil "Non-nil while the echo area has what must be read.")
-(defvar notes-lsp--shown-news nil "The news that was shown last.")
+(defvar notes-lsp--shown-news nil "The message that was shown last.")
 (defvar notes-lsp--urgent nil
   "Non-nil while the echo area is to say where the person's words are.")
-(defvar notes-lsp--news-pause nil "Timer that shows the next news.")
+(defvar notes-lsp--news-pause nil "Timer that shows the next message.")
 
 (defun notes-lsp--here (text)
   "Return TEXT with Vim's names of commands as those of Emacs."
@@ -48,12 +48,12 @@
    (max 20 (1- (frame-width))) nil nil t))
 
 (defvar notes-lsp--late nil
-  "Non-nil while an answer is dealt with whose command is over.")
+  "Non-nil while the answer to a command that is over is being handled.")
 
-(defconst notes-lsp--longest-log 500 "So many lines of the log are kept.")
+(defconst notes-lsp--longest-log 500 "The log keeps this many lines.")
 
 (defun notes-lsp--log-line (text)
-  "Add TEXT to the log of everything that was told, with the time."
+  "Add TEXT to the log of all messages, with the time."
   (with-current-buffer (get-buffer-create "*notes-log*")
     (special-mode)
     (let ((inhibit-read-only t))
@@ -65,7 +65,7 @@
 
 ;;;###autoload
 (defun notes-log ()
-  "Show everything that was told, also what passed quickly."
+  "Show all messages, also those that passed quickly."
   (interactive)
   (pop-to-buffer (get-buffer-create "*notes-log*"))
   (unless (derived-mode-p 'special-mode) (special-mode))
@@ -90,7 +90,7 @@ been read yet, it is news like any other."
   (notes-lsp--add-news text nil))
 
 (defun notes-lsp--warn (text)
-  "Show TEXT when nothing else is to be read, and keep it until it was."
+  "Show TEXT when nothing else is to be read, and keep it until it is read."
   (notes-lsp--add-news text t))
 
 (defun notes-lsp--urge (text)
@@ -121,7 +121,7 @@ A message of ours that has not been read yet waits again."
     (notes-lsp--show-news)))
 
 (defun notes-lsp--show-news ()
-  "Show the oldest news, unless something else is to be read first."
+  "Show the oldest message, unless something else is to be read first."
   (when (and notes-lsp--waiting-news (not notes-lsp--unread) (not notes-lsp--news-pause)
              (not (notes-lsp--unsafe-p)) (not (active-minibuffer-window))
              (not (bound-and-true-p isearch-mode)))
@@ -134,7 +134,7 @@ A message of ours that has not been read yet waits again."
               (run-with-timer notes-lsp--news-seconds nil #'notes-lsp--end-news-pause))))))
 
 (defun notes-lsp--end-news-pause ()
-  "Show the next news."
+  "Show the next message."
   (setq notes-lsp--news-pause nil)
   (notes-lsp--show-news))
 
@@ -148,7 +148,7 @@ A message of ours that has not been read yet waits again."
     (run-with-timer 0 nil #'notes-lsp--show-news)))
 
 (defun notes-lsp--news-after-error (data &rest _)
-  "Keep news away from the error DATA until it was read."
+  "Keep other messages from hiding the error DATA until it is read."
   (unless (memq (car-safe data) '(quit minibuffer-quit))
     (setq notes-lsp--unread t)))
 

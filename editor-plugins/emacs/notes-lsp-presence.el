@@ -34,7 +34,7 @@
       (setf (notes-lsp--note-peers-pending note) params)
       (notes-lsp--schedule note))))
 
-;; A caret belongs to the character behind it, at the service and here: what is
+;; A caret belongs to the character after it, at the service and here: what is
 ;; typed at its place goes before it.  So markers and overlays advance.
 
 (defun notes-lsp--show-peers (note)
@@ -219,7 +219,7 @@ At the place of an insertion it goes behind what is inserted."
 (add-hook 'post-command-hook #'notes-lsp--stop-after-command)
 
 (defvar notes-lsp--going-to nil
-  "The name of a person whose caret is to be gone to as soon as it is shown.")
+  "The name of the person whose caret point goes to as soon as it is shown.")
 
 (defun notes-lsp--arrive (note)
   "Go to the caret of the person that `notes-lsp--going-to' names, in NOTE."

@@ -228,7 +228,7 @@ A star marks what others have changed since you closed the note.
   (notes-lsp--share-id (notes-lsp--list-note)))
 
 (define-derived-mode notes-peers-mode notes-lsp-list-mode "Peers"
-  "Everybody whom the service knows or hears.
+  "All people that the service knows or hears.
 \\{notes-peers-mode-map}")
 
 (notes-lsp--list-keys
@@ -236,7 +236,7 @@ A star marks what others have changed since you closed the note.
 
 ;;;###autoload
 (defun notes-peers ()
-  "List everybody whom the service knows or hears."
+  "List all people that the service knows or hears."
   (interactive)
   (notes-lsp--show-list "*notes peers*" 'notes-peers-mode :notes/peers nil t))
 

@@ -355,7 +355,7 @@ Signal a `user-error' if it does not become ready."
               notes-lsp--state 'ready)
         (jsonrpc-notify link :initialized (notes-lsp--empty))
         (run-hooks 'notes-lsp--ready-hook)
-        ;; What was asked for goes on when the person has said who they are.
+        ;; Requests wait until the user has confirmed their name.
         (when (and (eq t (plist-get notes :asksName)) (not noninteractive))
           (notes-lsp--guarded "asking" (notes-lsp--introduce (plist-get notes :peerName))))
         (notes-lsp--release-queue)))))

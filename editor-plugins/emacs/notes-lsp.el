@@ -92,7 +92,7 @@ further."
                      ("L" . notes-log) ("?" . notes-status)))
       (define-key map key command))
     map)
-  "Commands of notes by one key; behind \\[notes-lsp-command-map] in notes.")
+  "Commands of notes by one key; after \\[notes-lsp-command-map] in notes.")
 (fset 'notes-lsp-command-map notes-lsp-command-map)
 (define-key notes-lsp-mode-map (kbd "C-c ,") 'notes-lsp-command-map)
 

@@ -3,20 +3,20 @@ import Synchronization
 
 /// A text that several people edit, as a property of a model.
 ///
-/// Made by itself it holds a string of its own. Encoded into a document, or bound to a place there, it is that document's
-/// text from then on: reading `value` reads the document, setting it writes the difference to the document. One that was
-/// decoded is bound already. Safe to use from several threads.
+/// An unbound text holds a string of its own. Once it is encoded into a document, or bound to a place there, it is that
+/// document's text: reading `value` reads the document, and setting it writes the difference to the document. A decoded
+/// text is bound already. Safe to use from several threads.
 public final class AutomergeText: Codable, Sendable {
   private enum State {
     case unbound(String)
     case bound(Document, ObjId)
   }
 
-  /// Never held while a document is asked, so that the two cannot wait for one another.
+  /// Never locked while the document is called, so that the two locks cannot deadlock.
   private let state: Mutex<State>
   private let readers = ValueUpdates<String>()
 
-  /// A text that is in no document yet.
+  /// A text that belongs to no document yet.
   public init(_ initialValue: String = "") {
     state = Mutex(.unbound(initialValue))
     #if canImport(Combine)
@@ -24,13 +24,13 @@ public final class AutomergeText: Codable, Sendable {
     #endif
   }
 
-  /// A text bound to a path, as by `bind(doc:path:)`.
+  /// A text bound to a path, as `bind(doc:path:)` does it.
   public convenience init(_ initialValue: String = "", doc: Document, path: String) throws {
     self.init(initialValue)
     try bind(doc: doc, path: path)
   }
 
-  /// The text that is an object of a document. Throws `BindingError.NotText` if that is none.
+  /// The text that is the given object of a document. Throws `BindingError.NotText` if the object is no text.
   public convenience init(doc: Document, objId: ObjId) throws {
     self.init()
     try bind(doc: doc, id: objId)
@@ -38,7 +38,7 @@ public final class AutomergeText: Codable, Sendable {
 
   public enum CodingKeys: String, CodingKey { case value }
 
-  /// Unbound, from a decoder other than a document's.
+  /// Decodes an unbound text, from a decoder other than a document's.
   public required init(from decoder: any Decoder) throws {
     let value = try decoder.container(keyedBy: CodingKeys.self).decode(String.self, forKey: .value)
     state = Mutex(.unbound(value))
@@ -47,19 +47,19 @@ public final class AutomergeText: Codable, Sendable {
     #endif
   }
 
-  /// The string alone, to an encoder other than a document's.
+  /// Encodes the string alone, to an encoder other than a document's.
   public func encode(to encoder: any Encoder) throws {
     var container = encoder.container(keyedBy: CodingKeys.self)
     try container.encode(value, forKey: .value)
   }
 
-  /// Whether the text is one of a document.
+  /// Whether the text belongs to a document.
   public var isBound: Bool { target != nil }
 
   /// The string: the document's if the text is bound, else its own.
   ///
-  /// Setting it on a bound text writes the difference. A document that is full refuses, and stays as it is; `update(to:)`
-  /// says so.
+  /// Setting it on a bound text writes the difference. A document that is full stays as it is, without an error;
+  /// `update(to:)` throws one.
   public var value: String {
     get {
       let state = state.withLock { $0 }
@@ -71,7 +71,7 @@ public final class AutomergeText: Codable, Sendable {
     set { try? update(to: newValue) }
   }
 
-  /// Makes the text this string, with the smallest edit that does. Throws `DocError` if the document refuses.
+  /// Changes the string to `newValue` with the smallest possible edit. Throws `DocError` if the document refuses.
   public func update(to newValue: String) throws {
     let target = state.withLock { state -> (Document, ObjId)? in
       switch state {
@@ -91,8 +91,9 @@ public final class AutomergeText: Codable, Sendable {
     }
   }
 
-  /// Yields one element after each change of the string, by any replica, until the text is deleted. Changes that come while no
-  /// element is awaited are reported once. Every call gives a sequence of its own, which may be read on any thread.
+  /// Yields one element after each change of the string, by any replica, until the text is deleted. Changes that come
+  /// while no element is awaited are reported as one. Every call returns a sequence of its own, which may be read on
+  /// any thread.
   /// - Complexity: while a sequence is read, every change of the document costs O(n) in the string.
   public func updates() -> AsyncStream<Void> {
     let updates = readers.add(value)
@@ -106,17 +107,17 @@ public final class AutomergeText: Codable, Sendable {
     listen()
   }
 
-  /// Has the document, if there is one, tell of its changes.
+  /// Subscribes to the changes of the document, if the text is bound.
   private func listen() {
     guard let (document, object) = target, !readers.isEmpty else { return }
     readers.listen(to: document) { [weak document] in document.flatMap { try? $0.text(obj: object) } }
     readers.changed(to: value)
   }
 
-  /// Binds the text to a path such as `notes.[2].body`. A text that stands there becomes this one's value, unless this one
-  /// has a string of its own, which then is written; where nothing stands, a text is made.
+  /// Binds the text to a path such as `notes.[2].body`. If this text has a string of its own, writes it there;
+  /// otherwise takes over the text that is there. Makes a text if the place is empty.
   ///
-  /// Throws `PathParseError`, `BindingError` or `CodingKeyLookupError` if no text can be there.
+  /// Throws `PathParseError`, `BindingError` or `CodingKeyLookupError` if the path cannot hold a text.
   public func bind(doc: Document, path: String) throws {
     let steps = try AnyCodingKey.parsePath(path)
     guard let last = steps.last, steps.first?.index == nil else { throw BindingError.InvalidPath(path) }
@@ -130,7 +131,7 @@ public final class AutomergeText: Codable, Sendable {
     }
   }
 
-  /// Binds the text to an object. If it has a string of its own, that is written. Throws `BindingError.NotText`.
+  /// Binds the text to an object. If the text has a string of its own, writes it there. Throws `BindingError.NotText`.
   public func bind(doc: Document, id: ObjId) throws {
     guard doc.objectType(obj: id) == .Text else { throw BindingError.NotText }
     try attach(to: doc, id)
@@ -143,19 +144,19 @@ public final class AutomergeText: Codable, Sendable {
     }
   }
 
-  /// The object, if the text is one of this document.
+  /// The object, if the text belongs to this document.
   func object(in document: Document) -> ObjId? {
     guard let target, target.document === document else { return nil }
     return target.object
   }
 
-  /// Writes a string that was this one's, or this one's as it is, to a text object; an unbound text is that object from then on.
+  /// Writes `string`, or this text's present string, to a text object. An unbound text is bound to that object.
   func write(_ string: String?, to document: Document, object: ObjId) throws {
     try document.updateText(obj: object, value: string ?? value)
     bindUnbound(to: document, object)
   }
 
-  /// Makes this the text of an object, with the string of this one, if it has one, or else that of the object.
+  /// Binds this to an object. Writes this text's string there if it has one; otherwise takes over the object's.
   private func attach(to document: Document, _ object: ObjId) throws {
     if !isBound, !value.isEmpty { try document.updateText(obj: object, value: value) }
     state.withLock { $0 = .bound(document, object) }
@@ -171,7 +172,7 @@ public final class AutomergeText: Codable, Sendable {
 }
 
 extension AutomergeText: Hashable {
-  /// Texts are equal that hold the same string, bound or not.
+  /// Texts are equal if they hold the same string, bound or not.
   public static func == (left: AutomergeText, right: AutomergeText) -> Bool { left.value == right.value }
 
   public func hash(into hasher: inout Hasher) { hasher.combine(value) }

@@ -1,14 +1,14 @@
 import Foundation
 
-/// Why a text or counter could not be bound to a place of a document, or written there.
+/// Why a text or counter could not be bound to a place in a document, or written there.
 public enum BindingError: LocalizedError, Hashable, Sendable {
-  /// No text or counter can stand at this path.
+  /// A text or counter cannot be at this path.
   case InvalidPath(String)
-  /// Something else than a text stands there.
+  /// There is something other than a text.
   case NotText
-  /// No counter stands there.
+  /// There is no counter.
   case NotCounter
-  /// It is not bound to a document yet.
+  /// The value is not bound to a document yet.
   case Unbound
 
   public var errorDescription: String? {

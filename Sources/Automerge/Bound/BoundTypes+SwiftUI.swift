@@ -2,14 +2,14 @@
   import SwiftUI
 
   extension AutomergeText {
-    /// The string, for a view that edits it.
+    /// A binding to the string, for a view that edits it.
     public func textBinding() -> Binding<String> {
       Binding(get: { self.value }, set: { self.value = $0 })
     }
   }
 
   extension Counter {
-    /// The number, for a view that changes it.
+    /// A binding to the number, for a view that changes it.
     public func valueBinding() -> Binding<Int> {
       Binding(get: { self.value }, set: { self.value = $0 })
     }

@@ -1,24 +1,24 @@
 import Foundation
 import Synchronization
 
-/// A number that several people count up and down at once, as a property of a model.
+/// A number that several people increase and decrease at once, as a property of a model.
 ///
-/// Made by itself it counts for itself. Encoded into a document, or bound to a counter there, it is that counter from then on:
-/// setting `value` increments the document's counter by the difference, so that no one's counting is lost. In a list it stays
-/// with its element when others are inserted or deleted. One that was decoded is bound already. Safe to use from several
-/// threads.
+/// An unbound counter counts on its own. Once it is encoded into a document, or bound to a counter there, it is that
+/// counter: setting `value` adds the difference to the document's counter, so that no increment of another person is
+/// lost. In a list it stays with its element when others are inserted or deleted. A decoded counter is bound already.
+/// Safe to use from several threads.
 public final class Counter: Codable, Sendable {
   private enum State {
     case unbound(Int)
-    /// Keeps the last value that was read, for when the counter is deleted.
+    /// With the last value that was read, for when the counter is deleted.
     case bound(Document, ValuePlace, last: Int)
   }
 
-  /// Never held while a document is asked, so that the two cannot wait for one another.
+  /// Never locked while the document is called, so that the two locks cannot deadlock.
   private let state: Mutex<State>
   private let readers = ValueUpdates<Int>()
 
-  /// A counter that is in no document yet.
+  /// A counter that belongs to no document yet.
   public init(_ initialValue: Int = 0) {
     state = Mutex(.unbound(initialValue))
     #if canImport(Combine)
@@ -26,7 +26,7 @@ public final class Counter: Codable, Sendable {
     #endif
   }
 
-  /// A counter bound to a path, as by `bind(doc:path:)`.
+  /// A counter bound to a path, as `bind(doc:path:)` does it.
   public convenience init(_ initialValue: Int = 0, doc: Document, path: String) throws {
     self.init(initialValue)
     try bind(doc: doc, path: path)
@@ -40,7 +40,7 @@ public final class Counter: Codable, Sendable {
 
   private enum CodingKeys: String, CodingKey { case value }
 
-  /// Unbound, from a decoder other than a document's.
+  /// Decodes an unbound counter, from a decoder other than a document's.
   public required init(from decoder: any Decoder) throws {
     let value = try decoder.container(keyedBy: CodingKeys.self).decode(Int.self, forKey: .value)
     state = Mutex(.unbound(value))
@@ -49,18 +49,19 @@ public final class Counter: Codable, Sendable {
     #endif
   }
 
-  /// The number alone, to an encoder other than a document's.
+  /// Encodes the number alone, to an encoder other than a document's.
   public func encode(to encoder: any Encoder) throws {
     var container = encoder.container(keyedBy: CodingKeys.self)
     try container.encode(value, forKey: .value)
   }
 
-  /// Whether the counter is one of a document.
+  /// Whether the counter belongs to a document.
   public var isBound: Bool { target != nil }
 
-  /// The number. Of a bound counter that has been deleted, the last that was read.
+  /// The number. After a bound counter was deleted, the last number that was read.
   ///
-  /// Setting it on a bound counter adds the difference. If the counter was deleted, nothing happens; `add(_:)` says so.
+  /// Setting it on a bound counter adds the difference. If the counter was deleted, this does nothing; `add(_:)`
+  /// throws.
   public var value: Int {
     get {
       let state = state.withLock { $0 }
@@ -81,10 +82,10 @@ public final class Counter: Codable, Sendable {
     }
   }
 
-  /// Adds to the number, a negative `value` too. Does nothing if the counter was deleted or would overflow.
+  /// Adds to the number; `value` may be negative. Does nothing if the counter was deleted or would overflow.
   public func increment(by value: Int) { try? add(value) }
 
-  /// As `increment(by:)`. Throws `BindingError.NotCounter` if the counter was deleted, `DocError` if the sum overflows or
+  /// Like `increment(by:)`. Throws `BindingError.NotCounter` if the counter was deleted, `DocError` if the sum overflows or
   /// the document refuses.
   public func add(_ value: Int) throws {
     let target = try state.withLock { state -> (document: Document, place: ValuePlace)? in
@@ -104,8 +105,9 @@ public final class Counter: Codable, Sendable {
     try document.editBound { (core) throws(DocError) in try core.increment(at: place, by: Int64(value)) }
   }
 
-  /// Yields one element after each change of the number, by any replica, until the counter is deleted. Changes that come while
-  /// no element is awaited are reported once. Every call gives a sequence of its own, which may be read on any thread.
+  /// Yields one element after each change of the number, by any replica, until the counter is deleted. Changes that
+  /// come while no element is awaited are reported as one. Every call returns a sequence of its own, which may be read
+  /// on any thread.
   public func updates() -> AsyncStream<Void> {
     let updates = readers.add(value)
     listen()
@@ -118,7 +120,7 @@ public final class Counter: Codable, Sendable {
     listen()
   }
 
-  /// Has the document, if there is one, tell of its changes.
+  /// Subscribes to the changes of the document, if the counter is bound.
   private func listen() {
     guard let (document, place) = target, !readers.isEmpty else { return }
     readers.listen(to: document) { [weak document] in
@@ -127,7 +129,8 @@ public final class Counter: Codable, Sendable {
     readers.changed(to: value)
   }
 
-  /// Binds the counter to one that stands at a path such as `ballot.votes`. What this one counted so far is added there.
+  /// Binds the counter to the document's counter at a path such as `ballot.votes`, and adds to it what this one has
+  /// counted so far.
   ///
   /// Throws `PathParseError`, `CodingKeyLookupError`, or `BindingError.NotCounter` if there is no counter.
   public func bind(doc: Document, path: String) throws {
@@ -157,13 +160,13 @@ public final class Counter: Codable, Sendable {
     }
   }
 
-  /// Where the counter stands, if it is one of this document.
+  /// The counter's place, if it belongs to this document.
   func place(in document: Document) -> ValuePlace? {
     guard let target, target.document === document else { return nil }
     return target.place
   }
 
-  /// Binds an unbound counter to where its value has just been written.
+  /// Binds an unbound counter to the place where its value has just been written.
   func bindUnbound(to document: Document, _ place: ValuePlace) {
     state.withLock { state in
       guard case .unbound(let value) = state else { return }
@@ -174,7 +177,7 @@ public final class Counter: Codable, Sendable {
 }
 
 extension Counter: Hashable {
-  /// Counters are equal that hold the same number, bound or not.
+  /// Counters are equal if they hold the same number, bound or not.
   public static func == (left: Counter, right: Counter) -> Bool { left.value == right.value }
 
   public func hash(into hasher: inout Hasher) { hasher.combine(value) }

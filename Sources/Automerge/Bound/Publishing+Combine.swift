@@ -1,15 +1,15 @@
 #if canImport(Combine)
   import Combine
 
-  // Apple's way of observing. `objectWillChange` is sent, like `objectDidChange`, once the change is made and the document can
-  // be read, on the thread that made it: a document cannot be read from within a change.
+  // Apple's way of observing. Both `objectWillChange` and `objectDidChange` fire after a change, when the document can
+  // be read, on the thread that made the change: a document cannot be read from within a change.
 
   extension Document: ObservableObject {
     func startPublishing() { _ = observers.add { [weak self] in self?.objectWillChange.send() } }
   }
 
   extension Document {
-    /// Sends after the document's content changed, by an edit of this replica or by changes of others.
+    /// Fires after the document's content changed, by an edit of this replica or by changes of others.
     public var objectDidChange: AnyPublisher<(), Never> {
       let observers = observers
       return Deferred {
@@ -28,7 +28,7 @@
     func startPublishing() { onUpdate { [weak self] in self?.objectWillChange.send() } }
   }
 
-  /// A subject; those may be sent from any thread.
+  /// A Combine subject, which may be sent to from any thread.
   private final class Sender: @unchecked Sendable {
     let subject = PassthroughSubject<(), Never>()
 

@@ -1,11 +1,11 @@
 import Synchronization
 
-/// Tells the readers of a bound value when it changed, and only then: a document changes in other places too.
+/// Tells the readers of a bound value when this value has changed, and not when the document changes elsewhere.
 final class ValueUpdates<Value: Equatable & Sendable>: Sendable {
   private struct State {
-    /// What the readers know.
+    /// The value that the readers were last told of.
     var known: Value?
-    /// The document that is listened to, and the listener's number there.
+    /// The observed document, and the observer's number there.
     var subscription: (document: Document, number: Int)?
   }
 
@@ -16,7 +16,7 @@ final class ValueUpdates<Value: Equatable & Sendable>: Sendable {
     if let (document, number) = state.withLock({ $0.subscription }) { document.observers.remove(number) }
   }
 
-  /// One element for each change from now on; changes that come while no element is awaited are one element.
+  /// One element for each change from now on. Changes that come while no element is awaited are one element.
   func add(_ value: Value) -> AsyncStream<Void> {
     state.withLock { $0.known = value }
     return observers.add()

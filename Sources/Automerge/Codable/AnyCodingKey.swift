@@ -1,6 +1,6 @@
 /// One step of a path into a document: the key of a map, or the index of a list.
 ///
-/// It is the `CodingKey` to build such paths from, by hand or from text: `AnyCodingKey.parsePath("list.[2].title")`.
+/// Build such paths from it by hand, or from text with `AnyCodingKey.parsePath("list.[2].title")`.
 public struct AnyCodingKey: Hashable, Sendable {
   private let prop: Prop
 
@@ -8,7 +8,7 @@ public struct AnyCodingKey: Hashable, Sendable {
 
   public init(_ element: PathElement) { prop = element.prop }
 
-  /// The index of `key` if it has one that is not negative, else its name.
+  /// The index of `key` if it has one that is not negative, otherwise its name.
   public init(_ key: some CodingKey) {
     if let index = key.intValue.flatMap({ UInt64(exactly: $0) }) {
       prop = .Index(index)
@@ -21,7 +21,7 @@ public struct AnyCodingKey: Hashable, Sendable {
 
   public init(_ intValue: UInt64) { prop = .Index(intValue) }
 
-  /// A key without a name, for where the root of the document is meant.
+  /// A key without a name, which means the root of the document.
   public static let ROOT = AnyCodingKey("")
 }
 
@@ -52,7 +52,7 @@ extension AnyCodingKey: CodingKey {
 }
 
 extension AnyCodingKey: CustomStringConvertible {
-  /// As `parsePath` reads it: the key, or the index in brackets.
+  /// The key, or the index in brackets: the form that `parsePath` reads.
   public var description: String {
     switch prop {
     case .Key(let key): key
@@ -62,11 +62,11 @@ extension AnyCodingKey: CustomStringConvertible {
 }
 
 extension AnyCodingKey {
-  /// Reads a path such as `.list.[2].title`: steps with dots between them, and a dot before the first if you like. A step
-  /// is a key that begins with a letter or an underscore, or an index in brackets. The empty path is the root's.
+  /// Reads a path such as `.list.[2].title`: steps separated by dots, with or without a dot before the first. A step is
+  /// a key that begins with a letter or an underscore, or an index in brackets. The empty path means the root.
   ///
-  /// Keys that this form cannot say, such as those with a dot, go into `AnyCodingKey(_:)` one by one.
-  /// Throws `PathParseError`.
+  /// A key that this form cannot express, such as one with a dot, is made with `AnyCodingKey(_:)`. Throws
+  /// `PathParseError`.
   public static func parsePath(_ path: String) throws -> [AnyCodingKey] {
     try path.split(separator: ".").map(step)
   }
@@ -84,16 +84,16 @@ extension AnyCodingKey {
 }
 
 extension Sequence where Element == AnyCodingKey {
-  /// The path as `parsePath` reads it: `.list.[2].title`.
+  /// The path in the form that `parsePath` reads: `.list.[2].title`.
   public func stringPath() -> String { "." + map(\.description).joined(separator: ".") }
 }
 
 extension Sequence where Element == any CodingKey {
-  /// The path as `AnyCodingKey.parsePath` reads it: `.list.[2].title`.
+  /// The path in the form that `AnyCodingKey.parsePath` reads: `.list.[2].title`.
   public func stringPath() -> String { map { AnyCodingKey($0) }.stringPath() }
 }
 
 extension Sequence where Element == PathElement {
-  /// The path as `AnyCodingKey.parsePath` reads it: `.list.[2].title`.
+  /// The path in the form that `AnyCodingKey.parsePath` reads: `.list.[2].title`.
   public func stringPath() -> String { map { AnyCodingKey($0) }.stringPath() }
 }

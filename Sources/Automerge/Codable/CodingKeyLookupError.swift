@@ -2,29 +2,29 @@ import Foundation
 
 /// Why a path does not lead to a place in a document where the value can be read or written.
 ///
-/// The texts say which path, and what stands there. Two errors are equal when they say the same.
+/// The texts name the path and what is there. Two errors are equal if their texts are.
 public enum CodingKeyLookupError: LocalizedError {
   /// Nothing more precise is known.
   case UnexpectedLookupFailure(String)
   case InvalidPathElement(String)
   case EmptyListIndex(String)
-  /// An index behind the end of its list.
+  /// An index past the end of its list.
   case IndexOutOfBounds(String)
-  /// A single value where only a map can be: at the root.
+  /// A single value at the root, which can only be a map.
   case InvalidValueLookup(String)
-  /// A list, or an index, where only a map can be: at the root.
+  /// A list or an index at the root, which can only be a map.
   case InvalidIndexLookup(String)
-  /// The path goes on behind a text, which holds nothing more.
+  /// The path continues below a text, which contains no further places.
   case PathExtendsThroughText(String)
-  /// The path goes on behind a single value.
+  /// The path continues below a single value.
   case PathExtendsThroughScalar(String)
-  /// Another kind of thing stands there than the one to be read or written.
+  /// The place holds another kind of value than the one to be read or written.
   case MismatchedSchema(String)
-  /// Nothing stands there, and nothing may be made.
+  /// The place is empty, and nothing may be made there.
   case SchemaMissing(String)
-  /// A single value needs a key or an index to stand at.
+  /// A single value needs a key or an index as its place.
   case NoPathForSingleValue(String)
-  /// The document refused.
+  /// The document refused the write.
   case AutomergeDocError(any Error)
 
   public var errorDescription: String? {
@@ -40,7 +40,7 @@ public enum CodingKeyLookupError: LocalizedError {
 }
 
 extension CodingKeyLookupError {
-  /// None: the description says all.
+  /// None: the description says everything.
   public var failureReason: String? { nil }
 }
 

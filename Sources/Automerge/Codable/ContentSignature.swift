@@ -1,4 +1,4 @@
-/// What an element holds, so that elements of the document and of an encoded list can be told to be the same.
+/// What an element holds, for recognising elements of the document in an encoded list.
 ///
 /// Scalars compare as they are stored: byte for byte, dates to the millisecond.
 indirect enum ContentSignature: Hashable {
@@ -6,25 +6,25 @@ indirect enum ContentSignature: Hashable {
   case text(RawValue)
   case map([MapKey: ContentSignature])
   case list([ContentSignature])
-  /// An element that an encoded one names, whatever else it holds.
+  /// An element that an encoded one refers to, whatever else it holds.
   case named(Anchor)
-  /// Nested too deep to compare; equal to nothing else.
+  /// An element that is nested too deep to compare; equal to no other.
   case unknown(Int)
 
-  /// What a bound text or counter says about the element that it is encoded in.
+  /// Which element of the document a bound text or counter in an encoded element belongs to.
   enum Anchor: Hashable {
-    /// The element is this text, has it at a key, or is this map.
+    /// The element is this text, is the map that holds it at a key, or is this map.
     case object(ObjId)
-    /// It is this element.
+    /// The element is this one.
     case element(ElementId)
   }
 
-  /// How deep elements are compared. Deeper ones count as changed and are compared container by container.
+  /// How deep elements are compared. Deeper ones count as changed, and their containers are compared one by one.
   static let depthLimit = 64
 }
 
 extension ContentSignature {
-  /// Of an encoded element of a list. `anchors` collects what names elements.
+  /// The signature of an encoded list element. `anchors` collects the anchors that refer to elements.
   init(_ node: EncodedNode, of list: ObjId?, anchors: inout Set<Anchor>) {
     if let anchor = Self.anchor(of: node, in: list) {
       anchors.insert(anchor)
@@ -71,7 +71,7 @@ extension ContentSignature {
     }
   }
 
-  /// Of an element of a document. If one of the `anchors` names it, that is its signature.
+  /// The signature of a document's element. If one of the `anchors` refers to the element, the anchor is the signature.
   init(_ present: PresentValue, in document: Document, anchors: Set<Anchor>) throws {
     if !anchors.isEmpty, let anchor = try Self.anchor(of: present, in: document, among: anchors) {
       self = .named(anchor)
@@ -112,7 +112,7 @@ extension ContentSignature {
 }
 
 extension EncodedNode {
-  /// Whether it is a text or a counter, which may be one of the document.
+  /// Whether this is a text or a counter, which may belong to the document.
   fileprivate var isBindable: Bool {
     switch content {
     case .text, .counter: true

@@ -1,8 +1,9 @@
 extension Document {
-  /// The object at a path such as `.list.[2].notes`; nil if nothing or a single value stands there.
+  /// The object at a path such as `.list.[2].notes`; nil if the place is empty or holds a single value.
   ///
-  /// Throws `PathParseError` for what is no path, `CodingKeyLookupError` if its containers are not there or an index is
-  /// behind the end; for an index of the root, which is a map, that is `AutomergeDocError` with `DocError.wrongType`.
+  /// Throws `PathParseError` if `path` is no path, and `CodingKeyLookupError` if a container on the way is missing or
+  /// an index is past the end. For an index into the root, which is a map, this is `AutomergeDocError` with
+  /// `DocError.wrongType`.
   public func lookupPath(path: String) throws -> ObjId? {
     let steps = try AnyCodingKey.parsePath(path)
     guard let first = steps.first, let last = steps.last else { return .ROOT }

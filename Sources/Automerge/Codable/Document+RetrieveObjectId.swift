@@ -1,7 +1,7 @@
 /// Following a path of keys and indexes from the root.
 extension Document {
-  /// The object at `path`, or the one that has the place at `path` if `containerType` is `.Value`. What is missing on the
-  /// way is made if `strategy` allows.
+  /// The object at `path`, or the container of the place at `path` if `containerType` is `.Value`. Makes what is
+  /// missing on the way if `strategy` allows.
   func retrieveObjectId(
     path: [any CodingKey], containerType: EncodingContainerType, strategy: SchemaStrategy
   ) -> Result<ObjId, CodingKeyLookupError> {
@@ -12,7 +12,7 @@ extension Document {
     }
   }
 
-  /// What stands at a place; nil if nothing does, or if the index is behind the end.
+  /// The value at a place; nil if the place is empty or the index past the end.
   func value(in object: ObjId, at step: AnyCodingKey) throws -> Value? {
     guard let index = step.index else { return try get(obj: object, key: step.stringValue) }
     guard index < length(obj: object) else { return nil }
@@ -21,14 +21,14 @@ extension Document {
 }
 
 extension AnyCodingKey {
-  /// The index of a list, whole, unlike `intValue`.
+  /// The full index of a list, which `intValue` may not be able to hold.
   var index: UInt64? { intValue.map { UInt64($0) } }
 
-  /// The type of the container that has such a place.
+  /// The type of container that has such places.
   var containerType: ObjType { index == nil ? .Map : .List }
 }
 
-/// A path with the type of container that must stand at each step.
+/// A path with the type of container that each step needs.
 struct PathWalk {
   private let document: Document
   private let path: [AnyCodingKey]
@@ -65,7 +65,7 @@ struct PathWalk {
       : .InvalidIndexLookup("the root is a map, it has no indexes")
   }
 
-  /// The object at the end as it is; nil if it would have to be made, which then can be. Changes nothing.
+  /// The object at the end of the path; nil if it does not exist but could be made. Changes nothing.
   func existing() throws(CodingKeyLookupError) -> ObjId? {
     var object = ObjId.ROOT
     for depth in steps.indices {
@@ -78,7 +78,7 @@ struct PathWalk {
     return object
   }
 
-  /// The object at the end, made if need be.
+  /// The object at the end, made if needed.
   func making() throws(CodingKeyLookupError) -> ObjId {
     guard try existing() == nil else { return try existing() ?? .ROOT }
     var object = ObjId.ROOT
@@ -96,7 +96,7 @@ struct PathWalk {
     return object
   }
 
-  /// The container at one step; nil if it has to be made.
+  /// The container at one step; nil if it does not exist yet.
   private func step(_ depth: Int, from object: ObjId) throws(CodingKeyLookupError) -> ObjId? {
     let (key, type) = steps[depth]
     let found: Value?
@@ -125,7 +125,7 @@ struct PathWalk {
     }
   }
 
-  /// New lists are empty, so that the steps into them can only be to index 0.
+  /// A new list is empty, so a step into it can only be index 0.
   private func expectMakeable(below depth: Int) throws(CodingKeyLookupError) {
     for key in path.dropFirst(depth + 1) {
       if let index = key.index, index > 0 { throw tooFar(index, 0) }

@@ -4,7 +4,7 @@ import Foundation
 public enum PathParseError: LocalizedError, Hashable, Sendable {
   /// Neither a key that begins with a letter or an underscore nor an index in brackets.
   case InvalidPathElement(String)
-  /// Brackets without a number from 0 to 2^64 - 1 between them.
+  /// Brackets that do not contain a number from 0 to 2^64 - 1.
   case EmptyListIndex(String)
 
   public var errorDescription: String? {

@@ -1,8 +1,9 @@
 import Foundation
 
-// Why a scalar value is not one of some Swift type. Names and cases as in automerge-swift; each carries the value.
+// Why a scalar value cannot be converted to a Swift type. Names and cases as in automerge-swift; each case carries the
+// value.
 
-/// Every scalar value is a `ScalarValue`, so there is no such error.
+/// Every scalar value is a `ScalarValue`, so this error cannot occur.
 public enum ScalarValueConversionError: LocalizedError, Hashable, Sendable {}
 
 public enum BooleanScalarConversionError: LocalizedError, Hashable, Sendable {
@@ -27,7 +28,7 @@ public enum StringScalarConversionError: LocalizedError, Hashable, Sendable {
 
 public enum URLScalarConversionError: LocalizedError, Hashable, Sendable {
   case notStringScalarValue(_ val: ScalarValue)
-  /// A string, but no URL.
+  /// A string that is not a URL.
   case notMatchingURLScheme(String)
 
   public var errorDescription: String? {

@@ -1,5 +1,5 @@
-// Signed integers stand as `Int`, unsigned ones as `Uint`. A number that does not fit the type that is asked for is a
-// failure, as is one of the other signedness: the two are different values in a document.
+// Signed integers are stored as `Int`, unsigned ones as `Uint`. Converting fails for a number that does not fit the
+// requested type, and for one of the other signedness: the two are different values in a document.
 
 extension FixedWidthInteger {
   fileprivate static func signed(_ val: ScalarValue) -> Result<Self, IntScalarConversionError> {

@@ -1,11 +1,12 @@
 import Foundation
 
-/// A type whose values stand in a document as one scalar value: written as a whole, and the last writer wins.
+/// A type whose values are stored in a document as one scalar value: each is written as a whole, and the last writer
+/// wins.
 public protocol ScalarValueRepresentable {
-  /// Why a scalar value is not one of this type.
+  /// Why a scalar value cannot be converted to this type.
   associatedtype ConvertError: LocalizedError
 
-  /// The value that `val` stands for; a failure if it is of another type or does not fit.
+  /// Converts `val`. Fails if it is of another type or does not fit.
   static func fromScalarValue(_ val: ScalarValue) -> Result<Self, ConvertError>
 
   func toScalarValue() -> ScalarValue
@@ -37,7 +38,7 @@ extension String: ScalarValueRepresentable {
   public func toScalarValue() -> ScalarValue { .String(self) }
 }
 
-/// A URL stands as the string of its absolute form.
+/// A URL is stored as its absolute string.
 extension URL: ScalarValueRepresentable {
   public static func fromScalarValue(_ val: ScalarValue) -> Result<URL, URLScalarConversionError> {
     guard case .String(let text) = val else { return .failure(.notStringScalarValue(val)) }
@@ -57,7 +58,7 @@ extension Data: ScalarValueRepresentable {
   public func toScalarValue() -> ScalarValue { .Bytes(self) }
 }
 
-/// A date stands with the precision of a millisecond.
+/// A date is stored to the millisecond.
 extension Date: ScalarValueRepresentable {
   public static func fromScalarValue(_ val: ScalarValue) -> Result<Date, TimestampScalarConversionError> {
     guard case .Timestamp(let value) = val else { return .failure(.notTimetampScalarValue(val)) }
@@ -76,7 +77,7 @@ extension Double: ScalarValueRepresentable {
   public func toScalarValue() -> ScalarValue { .F64(self) }
 }
 
-/// Read back, the value is rounded to the nearest `Float`.
+/// When it is read, the value is rounded to the nearest `Float`.
 extension Float: ScalarValueRepresentable {
   public static func fromScalarValue(_ val: ScalarValue) -> Result<Float, FloatingPointScalarConversionError> {
     guard case .F64(let value) = val else { return .failure(.notF64ScalarValue(val)) }

@@ -1,10 +1,10 @@
-/// What an encoder may do to a document whose containers are not those of the value to be written.
+/// What an encoder may do to a document whose containers differ from those of the value to be written.
 public enum SchemaStrategy: Hashable, Sendable {
-  /// Makes maps, lists and texts where nothing stands; refuses to put one in the place of something else.
+  /// Makes maps, lists and texts at empty places; refuses to replace something else by one.
   case createWhenNeeded
-  /// Makes them whatever stands there. What stood there is gone from the document's present, not from its history.
+  /// Makes them in any place. What they replace is gone from the document's present, but not from its history.
   case override
-  /// Changes values and texts that are there already; makes no container, adds no key and no element.
+  /// Changes values and texts that exist; makes no container, and adds no key and no element.
   case readonly
 }
 
@@ -14,6 +14,6 @@ enum EncodingContainerType: Hashable, Sendable {
   case Key
   /// A list.
   case Index
-  /// Any place; the map or list that has it is meant.
+  /// Any place: the map or list that contains it.
   case Value
 }

@@ -1,4 +1,4 @@
-/// What an object holds, as one value that no longer needs the document.
+/// An object's content as one value that is independent of the document.
 public enum AutomergeValue: Hashable, Sendable {
   case dict([String: AutomergeValue])
   case array([AutomergeValue])

@@ -2,9 +2,9 @@ import Foundation
 
 /// Why an object could not be read or written as one value.
 public enum AutomergeValueError: LocalizedError, Hashable, Sendable {
-  /// An object stands deeper than `Document.valueDepthLimit` objects.
+  /// An object is nested deeper than `Document.valueDepthLimit`.
   case nestedTooDeep(ObjId)
-  /// The value is not of the object's type: a list for a map, say, or a single value.
+  /// The value is not of the object's type: for example a list for a map, or a single value.
   case otherType(ObjId, ObjType)
 
   public var errorDescription: String? {

@@ -1,35 +1,35 @@
-/// Rich text: a text object that markers divide into blocks, such as paragraphs and headings. A marker is a map; in the text it
-/// is one element and reads as the object replacement character (U+FFFC). Indexes count in `textEncoding`.
+/// Rich text: a text object that markers divide into blocks, such as paragraphs and headings. A marker is a map. In the
+/// text it is one element, which reads as the object replacement character (U+FFFC). Indexes count in `textEncoding`.
 extension Document {
   /// A text with its marks and blocks, from front to back. Text is split where marks begin and end.
-  /// - Complexity: O(n) in the runs of the text, and in what its blocks hold.
+  /// - Complexity: O(n) in the runs of the text, and in the content of its blocks
   public func spans(obj: ObjId) throws -> [Span] {
     try withCore { try $0.spans(obj, at: $0.view) }
   }
 
-  /// As `spans`, of the text as it was at `heads`. Unknown heads count for nothing.
+  /// Like `spans`, for the text as it was at `heads`. Unknown heads are ignored.
   public func spansAt(obj: ObjId, heads: Set<ChangeHash>) throws -> [Span] {
     try withCore { try $0.spans(obj, at: $0.past(heads)) }
   }
 
-  /// What the block whose marker stands at an index holds; nil if no marker stands there.
+  /// The content of the block whose marker is at an index; nil if there is no marker.
   public func block(obj: ObjId, index: UInt64) throws -> [String: AutomergeValue]? {
     try withCore { try $0.block(obj, index: index, at: $0.view, textEncoding) }
   }
 
-  /// As `block`, of the text as it was at `heads`. Unknown heads count for nothing.
+  /// Like `block`, for the text as it was at `heads`. Unknown heads are ignored.
   public func blockAt(obj: ObjId, index: UInt64, heads: Set<ChangeHash>) throws -> [String: AutomergeValue]? {
     try withCore { try $0.block(obj, index: index, at: $0.past(heads), textEncoding) }
   }
 
-  /// Begins a new block at an index. Its marker is an empty map, whose id is returned, to be filled.
+  /// Begins a new block at an index. Returns the id of its marker, an empty map to be filled.
   @discardableResult
   public func splitBlock(obj: ObjId, index: UInt64) throws -> ObjId {
     try withCore { _ = try $0.text(obj) }
     return try insertObject(obj: obj, index: index, ty: .Map)
   }
 
-  /// Begins a new block at an index, with what its map is to hold. Returns the map's id.
+  /// Begins a new block at an index, with this content of its map. Returns the map's id.
   @discardableResult
   public func splitBlock(obj: ObjId, index: UInt64, block: [String: AutomergeValue]) throws -> ObjId {
     let value = AutomergeValue.dict(block)
@@ -41,7 +41,8 @@ extension Document {
     }
   }
 
-  /// Joins a block to the one before it, by deleting the marker at an index. Throws `DocError.notABlock` if none is there.
+  /// Joins a block with the one before it, by deleting the marker at an index. Throws `DocError.notABlock` if there is
+  /// no marker.
   public func joinBlock(obj: ObjId, index: UInt64) throws {
     try withoutOtherThreads {
       try expectBlock(obj, at: index)
@@ -49,10 +50,11 @@ extension Document {
     }
   }
 
-  /// Puts a new marker in the place of the one at an index. Returns the new map's id. Throws `DocError.notABlock` if no marker is
-  /// there.
+  /// Replaces the marker at an index by a new one. Returns the new map's id. Throws `DocError.notABlock` if there is no
+  /// marker.
   ///
-  /// Two people who do this to one block at once leave two markers. To change a part of a block, write to its map instead.
+  /// If two people do this to one block at once, two markers remain. To change a part of a block, write to its map
+  /// instead.
   @discardableResult
   public func updateBlock(obj: ObjId, index: UInt64, block: [String: AutomergeValue]) throws -> ObjId {
     try AutomergeValue.dict(block).checkDepth(at: obj)

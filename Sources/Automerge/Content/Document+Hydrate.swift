@@ -1,24 +1,24 @@
-/// Objects with all that is in them as values, read and written at once.
+/// Reads and writes objects with their whole content at once.
 extension Document {
-  /// How many objects in one another are read or written. Values are built, compared and freed by recursion, so there has to be
-  /// an end; honest documents stay far below.
+  /// How many levels of nested objects are read or written. Values are built, compared and freed by recursion, which
+  /// needs a limit; honest documents stay far below it.
   public static let valueDepthLimit = 512
 
-  /// All that an object holds now. Throws `AutomergeValueError.nestedTooDeep`, or `DocError` if there is no such object.
-  /// - Complexity: O(n log n) in what it holds.
+  /// An object's present content. Throws `AutomergeValueError.nestedTooDeep`, or `DocError` if there is no such object.
+  /// - Complexity: O(n log n) in the content.
   public func hydrate(obj: ObjId = .ROOT) throws -> AutomergeValue {
     try withCore { try $0.hydrate(obj, at: $0.view, depth: 0) }
   }
 
-  /// As `hydrate`, of the object as it was at `heads`. Unknown heads count for nothing.
+  /// Like `hydrate`, for the object as it was at `heads`. Unknown heads are ignored.
   public func hydrateAt(obj: ObjId = .ROOT, heads: Set<ChangeHash>) throws -> AutomergeValue {
     try withCore { try $0.hydrate(obj, at: $0.past(heads), depth: 0) }
   }
 
-  /// Makes an object hold what a value of its type says, with as few operations as it takes, in the way of `AutomergeEncoder`:
-  /// what the value does not have goes.
+  /// Changes an object's content to a value of its type, with as few operations as possible, as `AutomergeEncoder` does
+  /// it: what the value does not have is deleted.
   ///
-  /// Throws `AutomergeValueError` if the value is of another type or too deep; then nothing has been written.
+  /// Throws `AutomergeValueError` if the value is of another type or too deep; then it has written nothing.
   public func updateObject(obj: ObjId, value: AutomergeValue) throws {
     try value.checkDepth(at: obj)
     guard objectType(obj: obj) == value.objectType else {
@@ -27,7 +27,7 @@ extension Document {
     try writer.write(EncodedNode(value, for: self), to: obj, objectType(obj: obj))
   }
 
-  /// Puts a value at a key: a scalar, or a new object with all that is in it, whose id is returned.
+  /// Puts a value at a key: a scalar, or a new object with all its content. Returns the object's id.
   @discardableResult
   public func put(obj: ObjId, key: String, value: AutomergeValue) throws -> ObjId? {
     try make(value, in: obj) { document, type in
@@ -37,7 +37,7 @@ extension Document {
     }
   }
 
-  /// Replaces an element by a value: a scalar, or a new object with all that is in it, whose id is returned.
+  /// Replaces an element by a value: a scalar, or a new object with all its content. Returns the object's id.
   @discardableResult
   public func put(obj: ObjId, index: UInt64, value: AutomergeValue) throws -> ObjId? {
     try make(value, in: obj) { document, type in
@@ -47,7 +47,8 @@ extension Document {
     }
   }
 
-  /// Inserts a value before the element at `index`: a scalar, or a new object with all that is in it, whose id is returned.
+  /// Inserts a value before the element at `index`: a scalar, or a new object with all its content. Returns the
+  /// object's id.
   @discardableResult
   public func insert(obj: ObjId, index: UInt64, value: AutomergeValue) throws -> ObjId? {
     try make(value, in: obj) { document, type in
@@ -77,7 +78,7 @@ extension Document {
 }
 
 extension AutomergeValue {
-  /// Nil of a single value.
+  /// Nil for a single value.
   var objectType: ObjType? {
     switch self {
     case .dict: .Map
@@ -87,7 +88,7 @@ extension AutomergeValue {
     }
   }
 
-  /// - Parameter object: which the error names.
+  /// - Parameter object: the object that the error names.
   func checkDepth(at object: ObjId, limit: Int = Document.valueDepthLimit) throws(AutomergeValueError) {
     guard limit > 0 else { throw .nestedTooDeep(object) }
     switch self {

@@ -1,16 +1,16 @@
 /// A piece of a rich text: characters with equal marks, or the marker that begins a block.
 ///
-/// By a convention that Automerge's libraries share, a block has a string `type`, a list of strings `parents`, and a map
+/// By a convention of Automerge's libraries, a block has a string `type`, a list of strings `parents`, and a map
 /// `attrs`.
 public enum Span: Hashable, Sendable {
-  /// Characters, and the marks that hold for all of them, by name.
+  /// Characters, and by name the marks that apply to all of them.
   case text(String, marks: [String: ScalarValue])
-  /// A block marker, and what its map holds.
+  /// A block marker, and the content of its map.
   case block([String: AutomergeValue])
 }
 
 extension DocumentCore {
-  /// - Complexity: O(n) in the runs of the text, and in what its blocks hold.
+  /// - Complexity: O(n) in the runs of the text, and in the content of its blocks
   func spans(_ object: ObjId, at clock: Clock) throws -> [Span] {
     try text(object).tree.pieces(at: clock).map { piece in
       switch piece {
@@ -23,7 +23,7 @@ extension DocumentCore {
     }
   }
 
-  /// What the map of a block holds.
+  /// The content of a block's map.
   func block(_ id: OpId, at clock: Clock) throws -> [String: AutomergeValue] {
     guard case .dict(let entries) = try hydrate(objId(id), at: clock, depth: 0) else {
       preconditionFailure("a block is a map")
@@ -32,15 +32,15 @@ extension DocumentCore {
   }
 }
 
-/// A span before its block is read.
+/// A span whose block has not been read yet.
 enum TextPiece {
   case text([UInt8], marks: [MapKey: RawValue])
-  /// The map that is its marker.
+  /// The map that is the marker.
   case block(OpId)
 }
 
 extension TextTree {
-  /// The text in pieces of equal marks, with the block markers between.
+  /// The text in pieces of equal marks, with the block markers between them.
   func pieces(at clock: Clock) -> [TextPiece] {
     var pieces: [TextPiece] = [], active = ActiveMarks()
     var text: [UInt8] = [], marks: [MapKey: RawValue] = [:]

@@ -35,7 +35,7 @@ struct BooleanDecoder {
     return pending
   }
 
-  /// Consumes rows of the run that `peekRun` showed.
+  /// Consumes rows of the run that `peekRun` returned.
   mutating func skip(_ count: Int) {
     guard let run = pending else { return }
     precondition(count <= run.count, "rows are skipped inside one run")
@@ -50,7 +50,7 @@ struct BooleanDecoder {
     return (run.value, taken)
   }
 
-  /// The next row; false at the end, so a column that was left out reads as it should.
+  /// The next row; false at the end, so that an omitted column reads correctly.
   mutating func next() throws(FormatError) -> Bool { try nextRun(atMost: 1)?.value ?? false }
 
   /// Throws if rows are left.

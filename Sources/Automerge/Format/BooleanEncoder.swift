@@ -4,7 +4,7 @@ struct BooleanEncoder {
   private var last = false
   private var runCount = 0
   private(set) var count = 0
-  /// Whether any row is true. Some columns are left out of a chunk if none is.
+  /// Whether any row is true. Some columns are omitted from a chunk if none is.
   private(set) var hasTrue = false
 
   init() {}

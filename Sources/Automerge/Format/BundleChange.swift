@@ -6,11 +6,11 @@ struct BundleChange {
   let opCount: Int
   let time: Int64
   let message: String?
-  /// Rows of the bundle, or behind those, of the hashes at its front.
+  /// Rows of the bundle; greater numbers are indices, after those, into the hashes at the bundle's front.
   let deps: [Int]
   let extra: ArraySlice<UInt8>
 
-  /// - Parameter limit: more changes, or more operations or deps in all, than this are refused.
+  /// - Parameter limit: the most changes, and the most operations or deps in all, that are accepted
   static func read(
     _ columns: ColumnSet, actorCount: Int, externalCount: Int, limit: Int
   ) throws(FormatError) -> [BundleChange] {
@@ -64,7 +64,7 @@ struct BundleChange {
     return changes
   }
 
-  /// How many rows a column has, counted run by run.
+  /// The number of rows of a column, counted run by run.
   static func rowCount(_ column: ArraySlice<UInt8>, limit: Int) throws(FormatError) -> Int {
     var runs = RunLengthDecoder<UInt64>(column, mode: .lenient, limit: limit), count = 0
     while let run = try runs.nextRun() { count += run.count }

@@ -1,10 +1,10 @@
-/// Reads bundles: several changes in one set of columns, each of which comes out with its exact bytes and hash.
+/// Reads bundles: several changes in one set of columns. Each change comes out with its exact bytes and hash.
 ///
-/// Source: automerge-format, section 5. The changes are written out as chunks of their own, so that whatever is asked of
-/// a change that came alone is asked of one that came in a bundle too.
+/// Source: automerge-format, section 5. The changes are written as separate chunks, so that every check of a change
+/// that came alone also applies to one that came in a bundle.
 enum BundleDecoder {
-  /// The changes of a bundle, each behind those of the bundle that it depends on.
-  /// - Complexity: O(n log n) in the operations; how many there may be is bounded by the chunk's size.
+  /// The changes of a bundle, each after those of the bundle that it depends on.
+  /// - Complexity: O(n log n) in the operations, whose number is bounded by the chunk's size
   static func decode(_ chunk: Chunk) throws(LoadError) -> [DecodedChange] {
     var decoded: [DecodedChange] = []
     for change in try changeChunks(chunk) { decoded.append(try ChangeDecoder.decode(change)) }
@@ -37,12 +37,12 @@ enum BundleDecoder {
     var actors: [ActorId] = []
     for _ in 0..<(try reader.count(itemByteCount: 1)) { actors.append(try reader.actor()) }
     var budget = FormatLimits.inflatedByteCount(stored: reader.remaining)
-    // Unlike in a document, each list stands before its own data.
+    // Unlike in a document, each list is followed directly by its own data.
     let changes = try ColumnHeader(from: &reader, allowingDeflate: true, allowingGroupedValues: true)
       .readColumns(from: &reader, inflating: &budget)
     let ops = try ColumnHeader(from: &reader, allowingDeflate: true).readColumns(from: &reader, inflating: &budget)
     try reader.expectEnd()
-    // What is in an unknown column would be missing in the changes, and so in what they are named by.
+    // The content of an unknown column would be missing from the changes, and so from their hashes.
     for unknown in changes.unknown(besides: ColumnSpec.BundleChange.known) { throw .unknownColumn(unknown.rawValue) }
     for unknown in ops.unknown(besides: ColumnSpec.BundleOp.known) { throw .unknownColumn(unknown.rawValue) }
     return Tables(external: external, actors: actors, changes: changes, ops: ops)
@@ -50,8 +50,8 @@ enum BundleDecoder {
 }
 
 extension FormatLimits {
-  /// Operations and changes that a bundle may hold beyond sixteen for each of its bytes: run-length encoded columns
-  /// could claim any number of them.
+  /// How many more operations or changes a bundle may hold than sixteen for each of its bytes. Run-length encoded
+  /// columns could claim any number of them.
   static let bundleOps = 65_536
 }
 
@@ -68,7 +68,7 @@ extension ColumnSpec {
     static let dependencyIndex = ColumnSpec(5, .delta)
     /// Plain byte counts, without a type code.
     static let extraByteCount = ColumnSpec(6, .group)
-    /// The same under another name.
+    /// The same column under another name.
     static let extraByteCountAsMetadata = ColumnSpec(6, .valueMetadata)
     static let extraRaw = ColumnSpec(6, .valueRaw)
 

@@ -1,17 +1,18 @@
 /// Writes bundles: several changes of a document in one set of columns. Source: automerge-format, section 5.
 ///
-/// The rows stand in the order of their ids, by actor. Any order is a bundle; the reference core takes another one.
+/// The rows are in the order of their ids, by actor. The format allows any order; the reference core writes another
+/// one.
 struct BundleEncoder {
   private let core: DocumentCore
   /// Ascending.
   private let rows: [Int]
-  /// The bundle's actors, by their bytes, and for each actor index its place among them.
+  /// The bundle's actors in the order of their bytes, and for each actor index its place among them.
   private let actors: [UInt32]
   private let places: [UInt32: UInt64]
 
-  /// As many chunks as it takes, so that readers that bound what a bundle may grow to take them. A change that is too large
-  /// for that is a chunk of its own.
-  /// - Parameter rows: of the changes, ascending; they have their hashes.
+  /// As many chunks as needed, so that readers which bound the size of an inflated bundle accept them. A change that is
+  /// too large for a bundle becomes a chunk of its own.
+  /// - Parameter rows: the rows of the changes, ascending; the changes have their hashes
   static func chunks(of rows: [Int], in core: DocumentCore) -> [UInt8] {
     var bytes: [UInt8] = [], open: [Int] = [], opCount = 0
     func close() {
@@ -61,7 +62,7 @@ struct BundleEncoder {
     return Chunk.encode(.bundle, body: writer.bytes).bytes
   }
 
-  /// The rows that are not in the bundle and that changes of it depend on, by their hashes.
+  /// The rows outside of the bundle that its changes depend on, in the order of their hashes.
   private func externalDeps() -> [Int] {
     let own = Set(rows)
     let deps = Set(rows.flatMap { core.graph.deps(of: $0).map(Int.init) }).subtracting(own)

@@ -1,6 +1,6 @@
 /// The operations of a bundle, sorted by their ids. Actors are indices into the bundle's.
 struct BundleRows {
-  /// Rows whose ids follow each other.
+  /// Rows with consecutive ids.
   struct Stretch {
     let id: OpId
     let rows: OpRows
@@ -13,7 +13,7 @@ struct BundleRows {
     let ids = try Self.ids(columns, changes: changes, limit: limit)
     var reader = try OpColumnReader(Self.asChangeColumns(columns, limit: limit), isDocument: false)
     let starts = Set(changes.map { OpId(counter: $0.startOp, actor: $0.actor) })
-    // Up to here the ids follow each other and are of one change.
+    // The ids of the rows before `end` are consecutive and belong to one change.
     var row = 0, end = 0
     while row < ids.count {
       let id = ids[row]
@@ -47,7 +47,7 @@ struct BundleRows {
     var ids = Array(repeating: OpId.zero, count: count)
     let rowColumn = columns[ColumnSpec.BundleOp.rowOfId]
     if rowColumn.isEmpty {
-      // Older bundles state the counters.
+      // Older bundles store the counters explicitly.
       var actors = RunLengthDecoder<UInt64>(columns[ColumnSpec.Op.idActor], mode: .lenient)
       var counters = DeltaDecoder(columns[ColumnSpec.Op.idCounter], range: DeltaDecoder.counters, mode: .lenient)
       for row in ids.indices {
@@ -74,7 +74,7 @@ struct BundleRows {
     return ids
   }
 
-  /// The columns as a change has them: without ids, and the counters of the objects not as differences.
+  /// The columns as a change has them: without ids, and with the objects' counters not as differences.
   private static func asChangeColumns(_ columns: ColumnSet, limit: Int) throws(FormatError) -> ColumnSet {
     var counters = DeltaDecoder(
       columns[ColumnSpec.BundleOp.objectCounter], range: DeltaDecoder.counters, mode: .lenient, limit: limit)

@@ -1,11 +1,11 @@
-/// Writes the changes of a bundle as chunks of their own.
+/// Writes the changes of a bundle as separate chunks.
 struct BundleWriter {
   let actors: [ActorId]
   let external: [ChangeHash]
   let changes: [BundleChange]
   let rows: BundleRows
 
-  /// One chunk a change, each behind those that it depends on.
+  /// One chunk per change, each after those it depends on.
   func chunks() throws(FormatError) -> [Chunk] {
     let operations = try operationsByChange()
     var hashes: [ChangeHash?] = Array(repeating: nil, count: changes.count)
@@ -32,7 +32,7 @@ struct BundleWriter {
     return chunks
   }
 
-  /// For each change its stretches of operations. Together they are all there are, and leave no gaps.
+  /// Each change's stretches of operations. Together they are all operations, without gaps.
   private func operationsByChange() throws(FormatError) -> [Range<Int>] {
     var operations = Array(repeating: 0..<0, count: changes.count)
     var next = 0
@@ -47,7 +47,7 @@ struct BundleWriter {
       while left > 0 {
         guard next < rows.stretches.count else { throw .rowCount(expected: left, at: 0) }
         let stretch = rows.stretches[next]
-        // A stretch may not reach over the end of a change.
+        // A stretch may not extend past the end of a change.
         guard stretch.id == OpId(counter: counter, actor: change.actor), stretch.rows.count <= left else {
           throw .invalid(.startOp, at: 0)
         }
@@ -61,7 +61,7 @@ struct BundleWriter {
     return operations
   }
 
-  /// The rows so that each stands behind its deps. Throws if they go round in a circle.
+  /// The rows, ordered so that each comes after its deps. Throws if the dependencies form a cycle.
   private func dependencyOrder() throws(FormatError) -> [Int] {
     var missing = changes.map { change in change.deps.count { $0 < changes.count } }
     var dependents: [Int: [Int]] = [:]

@@ -1,7 +1,7 @@
 /// Reads integers, strings and byte ranges from a slice, from front to back, without copying it.
 struct ByteReader {
   private let bytes: ArraySlice<UInt8>
-  /// Where the next byte is, as an index of the buffer that the slice was cut from.
+  /// The index of the next byte in the buffer that the slice was cut from.
   private(set) var offset: Int
 
   init(_ bytes: ArraySlice<UInt8>) {
@@ -14,7 +14,7 @@ struct ByteReader {
   var end: Int { bytes.endIndex }
   var isAtEnd: Bool { offset == bytes.endIndex }
   var remaining: Int { bytes.endIndex - offset }
-  /// What is left, not consumed.
+  /// The bytes that are not consumed yet.
   var rest: ArraySlice<UInt8> { bytes[offset...] }
 
   mutating func byte() throws(FormatError) -> UInt8 {
@@ -93,7 +93,7 @@ struct ByteReader {
       value |= UInt64(next & 0x7f) << shift
       if next & 0x80 == 0 {
         let negative = next & 0x40 != 0
-        // A last byte that only repeats the sign of the byte before says nothing.
+        // A last byte that only repeats the sign of the byte before it is redundant.
         if shift != 0, next == (negative ? 0x7f : 0), (previous & 0x40 != 0) == negative {
           throw .overlongInteger(at: start)
         }
@@ -105,14 +105,14 @@ struct ByteReader {
     }
   }
 
-  /// A LEB128 that must fit 32 bits.
+  /// A LEB128 number that must fit in 32 bits.
   mutating func uleb32() throws(FormatError) -> UInt32 {
     let start = offset
     guard let value = UInt32(exactly: try uleb()) else { throw .integerTooLarge(at: start) }
     return value
   }
 
-  /// A count of items that take at least `itemByteCount` bytes each, so that it may be trusted for an allocation.
+  /// A count of items that take at least `itemByteCount` bytes each, so that it is safe to allocate memory for it.
   mutating func count(itemByteCount: Int) throws(FormatError) -> Int {
     let start = offset
     guard let count = Int(exactly: try uleb()) else { throw .integerTooLarge(at: start) }

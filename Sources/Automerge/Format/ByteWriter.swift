@@ -1,4 +1,4 @@
-/// Collects bytes: integers as LEB128, strings and hashes as they stand in chunks and messages.
+/// Collects bytes: integers as LEB128, strings and hashes in the form of chunks and messages.
 struct ByteWriter {
   private(set) var bytes: [UInt8] = []
 

@@ -2,6 +2,9 @@ import Foundation
 
 /// Reads a change that is one run of plain text or of deletions: nearly every change that people make.
 ///
+/// Reads only what distinguishes such changes, writes the change again, and accepts it only if the same bytes come out.
+/// `ChangeDecoder` reads everything else column by column.
+///
 /// Only what tells one such change from another is read; the change is then written again, and taken only if the same
 /// bytes come out. Whatever this does not know, `ChangeDecoder` reads column by column.
 extension ChangeDecoder {
@@ -21,7 +24,7 @@ extension ChangeDecoder {
 }
 
 extension SingleRunEncoder {
-  /// Writes a change of one run of ASCII or of deletions, whose other actors are all named by it.
+  /// Writes a change of one run of ASCII or of deletions that names all its other actors.
   mutating func write(_ change: borrowing DecodedChange) {
     let run = change.runs[0], header = change.header
     begin(
@@ -47,7 +50,7 @@ extension SingleRunEncoder {
       run.kind == .insertText ? .text(text) : .deletion(step: Int64(run.step)))
   }
 
-  /// Whether these bytes are what was written.
+  /// Whether these bytes are the ones that were written.
   func hasWritten(_ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
     let body = body
     guard let written = body.baseAddress, let start = bytes.baseAddress else { return false }

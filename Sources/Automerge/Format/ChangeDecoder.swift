@@ -1,4 +1,5 @@
-/// A change as read from its chunk: its operations as runs, whose actor indices count in `actorList`, the author first.
+/// A change as read from its chunk: its operations as runs, whose actors are indices into `actorList`, in which the
+/// author is first.
 struct DecodedChange: OpSource {
   let hash: ChangeHash
   let header: ChangeHeader
@@ -8,17 +9,17 @@ struct DecodedChange: OpSource {
   fileprivate(set) var text: [UInt8] = []
   fileprivate(set) var opCount = 0
 
-  /// The last operation's counter; one less than the first if there is none.
+  /// The counter of the last operation; one less than the first counter if there is none.
   var maxOp: UInt32 { UInt32(Int(header.startOp) - 1 + opCount) }
 }
 
 /// Reads change chunks.
 ///
-/// A change is taken only if writing it again gives the same bytes. Another one (runs that are not canonical, unknown
-/// columns, values with spare bytes) would keep its hash in memory but lose it in a saved document, which could then
-/// not be loaded; such a change is refused with `LoadError.notReproducible`.
+/// A change is accepted only if writing it again gives the same bytes. Any other (with runs that are not canonical,
+/// unknown columns, or values with spare bytes) would keep its hash in memory but not in a saved document, which could
+/// then not be loaded; such a change is refused with `LoadError.notReproducible`.
 enum ChangeDecoder {
-  /// - Parameter limit: how many runs and other operations the change may have.
+  /// - Parameter limit: the most runs and other operations that the change may have
   static func decode(_ chunk: Chunk, atMost limit: Int = .max) throws(LoadError) -> DecodedChange {
     var change: DecodedChange
     let isWrittenAgain: Bool
@@ -30,7 +31,7 @@ enum ChangeDecoder {
     return change
   }
 
-  /// The change, and whether it is known already that the same bytes come out when it is written again.
+  /// The change, and whether it is already known that writing it again gives the same bytes.
   private static func read(_ chunk: Chunk, atMost limit: Int) throws(FormatError) -> (DecodedChange, Bool) {
     var reader = ByteReader(chunk.body)
     let deps = try reader.hashes()
@@ -64,7 +65,7 @@ enum ChangeDecoder {
     while true {
       let next = start + Int64(change.opCount)
       guard let rows = try columns.next(nextId: OpRows.Id(actor: 0, counter: next)) else { break }
-      // The greatest number stays free, so that the one behind an operation can always be written down.
+      // The greatest counter is never used, so that the counter after an operation always fits.
       guard next + Int64(rows.count) <= Int64(UInt32.max) else { throw .valueOutOfRange(at: 0) }
       try change.append(rows, id: OpId(counter: UInt32(next), actor: 0))
       change.opCount += rows.count
@@ -76,8 +77,8 @@ enum ChangeDecoder {
 }
 
 extension FormatLimits {
-  /// Operations other than typing and deleting that a chunk may hold beyond its bytes: a run-length encoded table could
-  /// claim any number of them.
+  /// How many more operations, other than typing and deleting, a chunk may hold than it has bytes. A run-length encoded
+  /// table could claim any number of them.
   static let otherOps = 65_536
 }
 
@@ -95,7 +96,7 @@ extension DecodedChange {
     return OpId(counter: counter, actor: UInt32(id.actor))
   }
 
-  /// Adds operations behind those that are there. `id` is the first one's; its actor is an index into `actorList`.
+  /// Adds operations after the existing ones. `id` is the first one's; its actor is an index into `actorList`.
   mutating func append(_ rows: OpRows, id: OpId) throws(FormatError) {
     var object = OpId.zero
     if let named = rows.object { object = try checked(named) }
@@ -154,7 +155,7 @@ extension DecodedChange {
 }
 
 extension OtherOp {
-  /// Refuses what no replica writes and what a document could not hold.
+  /// Refuses what no replica writes, and what a document could not hold.
   func check() throws(FormatError) {
     if isInsert {
       guard case .element = key, action != .delete, action != .increment, predecessors.isEmpty else {

@@ -1,4 +1,4 @@
-/// A change but for its operations.
+/// A change without its operations.
 struct ChangeHeader {
   /// In the change's own order.
   var deps: [ChangeHash]
@@ -7,7 +7,7 @@ struct ChangeHeader {
   var startOp: UInt32
   var time: Int64
   var message: String?
-  /// What stands behind the columns; kept as it is.
+  /// The bytes after the columns, preserved as they are.
   var extra: [UInt8] = []
 }
 
@@ -15,7 +15,7 @@ struct ChangeHeader {
 enum ChangeEncoder {
   /// - Parameters:
   ///   - author: the author's index in the source's actors.
-  ///   - runs: what the change does, with the source that it points into.
+  ///   - runs: the change's operations, which point into the source.
   static func body(_ header: ChangeHeader, author: UInt32, runs: [OpRun], of source: borrowing some OpSource)
     -> [UInt8]
   {
@@ -50,8 +50,8 @@ enum ChangeEncoder {
 
   /// Writes the rows of a run.
   /// - Parameters:
-  ///   - id: of the first operation.
-  ///   - column: how an id stands in the table; nil of zero.
+  ///   - id: the first operation's id.
+  ///   - column: the form of an id in the table; nil for zero.
   static func append(
     _ run: OpRun, id: OpColumnWriter.Id, to table: inout OpColumnWriter, of source: borrowing some OpSource,
     column: (OpId) -> OpColumnWriter.Id?
@@ -75,10 +75,10 @@ enum ChangeEncoder {
   }
 }
 
-/// Which actors besides the author a change names, and their numbers in it.
+/// The actors besides the author that a change names, and their numbers in it.
 private struct OtherActors {
   private let author: UInt32
-  /// By their bytes.
+  /// In the order of their bytes.
   private(set) var sorted: [UInt32] = []
   private var places: [UInt32: UInt64] = [:]
 

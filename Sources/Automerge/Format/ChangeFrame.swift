@@ -1,14 +1,14 @@
 import Crypto
 
-/// Where a change stands in memory that holds chunks; its checksum is right.
+/// The place of a change in memory that holds chunks; its checksum has been verified.
 struct ChangeFrame {
   /// The chunk's place in the memory.
   let chunk: Range<Int>
-  /// The body's place in the memory; the next chunk begins behind it.
+  /// The body's place in the memory; the next chunk begins after it.
   let body: Range<Int>
   let hash: ChangeHash
 
-  /// Nil if what begins at `offset` is anything but an uncompressed change, whole and good.
+  /// Nil unless a complete, valid, uncompressed change begins at `offset`.
   init?(_ memory: UnsafeBufferPointer<UInt8>, at offset: Int) {
     var reader = MemoryReader(memory, from: offset)
     for byte in Chunk.magic where reader.byte() != byte { return nil }
@@ -20,14 +20,14 @@ struct ChangeFrame {
     guard reader.isGood else { return nil }
     body = reader.offset - count..<reader.offset
     chunk = offset..<reader.offset
-    // What is hashed (type, length and body) stands here in one piece.
+    // The hashed bytes (type, length and body) are contiguous here.
     var sha = SHA256()
     sha.update(bufferPointer: UnsafeRawBufferPointer(UnsafeBufferPointer(rebasing: memory[start..<reader.offset])))
     hash = ChangeHash(digest: sha.finalize())
     guard hash.begins(with: checksum) else { return nil }
   }
 
-  /// The changes that it was made on top of; nil if that cannot be read.
+  /// The changes that this change depends on; nil if they cannot be read.
   func deps(in memory: UnsafeBufferPointer<UInt8>) -> [ChangeHash]? {
     var reader = MemoryReader(UnsafeBufferPointer(rebasing: memory[body])), deps: [ChangeHash] = []
     for _ in 0..<reader.uleb() {
@@ -37,7 +37,7 @@ struct ChangeFrame {
     return reader.isGood ? deps : nil
   }
 
-  /// Whether the change was made on top of another one and nothing else.
+  /// Whether the change depends on the other one and nothing else.
   func follows(_ other: ChangeFrame, in memory: UnsafeBufferPointer<UInt8>) -> Bool {
     var reader = MemoryReader(memory, from: body.lowerBound)
     return reader.uleb() == 1 && reader.hash() == other.hash

@@ -5,19 +5,19 @@ struct Chunk {
   enum Kind: UInt8 {
     case document = 0
     case change = 1
-    /// Only in a frame. A reader turns it into a `change`.
+    /// Occurs only in a frame. A reader turns it into a `change`.
     case compressedChange = 2
     case bundle = 3
   }
 
   let kind: Kind
-  /// What the frame holds; of a compressed change, inflated.
+  /// The content; a compressed change's is inflated.
   let body: ArraySlice<UInt8>
-  /// The SHA-256 of type, length and body. Of a change, its name.
+  /// The SHA-256 of type, length and body. It names a change.
   let hash: ChangeHash
 
   static let magic: [UInt8] = [0x85, 0x6f, 0x4a, 0x83]
-  /// A change whose whole chunk is longer than this travels compressed, where compressed ones are used.
+  /// A change whose whole chunk is longer than this is sent and stored compressed, where compressed changes are used.
   static let compressionThreshold = 256
 
   static func hash(_ kind: Kind, body: some Collection<UInt8>) -> ChangeHash {
@@ -31,7 +31,7 @@ struct Chunk {
     return ChangeHash(digest: sha.finalize())
   }
 
-  /// The frame around a body, with the hash that was computed on the way.
+  /// The frame around a body, with the hash that is computed for it.
   static func encode(_ kind: Kind, body: [UInt8]) -> (bytes: [UInt8], hash: ChangeHash) {
     let hash = hash(kind, body: body)
     return (frame(kind, body: body, checksum: hash), hash)
@@ -42,7 +42,7 @@ struct Chunk {
     frame(.compressedChange, body: Deflate.deflate(body[...]), checksum: hash)
   }
 
-  /// - Parameter checksum: the hash of kind and body.
+  /// - Parameter checksum: the hash of kind and body
   static func frame(_ kind: Kind, body: [UInt8], checksum: ChangeHash) -> [UInt8] {
     var writer = ByteWriter()
     writer.reserve(body.count + 19)

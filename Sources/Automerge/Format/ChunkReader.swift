@@ -1,15 +1,16 @@
-/// Takes a file or message apart into its chunks, and goes on behind a bad one.
+/// Splits a file or message into its chunks, and continues after a bad one.
 ///
-/// Every chunk comes out checked against its checksum. Where one is damaged, reading resumes at the next place where a
-/// whole good chunk stands, so one torn write never takes its neighbours with it.
+/// Every chunk has passed its checksum. After a damaged one, reading resumes at the next place where a complete good
+/// chunk begins, so a torn write does not affect its neighbours.
 struct ChunkReader {
   private let bytes: ArraySlice<UInt8>
   private(set) var offset: Int
-  /// Bytes that may still be hashed or inflated in vain in search of good chunks; keeps forged headers from costing O(n²).
+  /// How many bytes may still be hashed or inflated in vain in search of good chunks. This keeps forged headers from
+  /// costing O(n²).
   private var searchBudget: Int
-  /// What one chunk may inflate to, where that is less than is allowed otherwise.
+  /// The most that one chunk may inflate to, if this is less than is allowed otherwise.
   var inflateLimit = Int.max
-  /// The chunk that a search has found.
+  /// The chunk that a search has found already.
   private var found: (chunk: Chunk, end: Int)?
 
   init(_ bytes: ArraySlice<UInt8>) {
@@ -22,7 +23,7 @@ struct ChunkReader {
 
   var isAtEnd: Bool { offset >= bytes.endIndex }
 
-  /// The next chunk, or what is wrong with the bytes up to the next good one; nil at the end.
+  /// The next chunk, or the error in the bytes before the next good one; nil at the end.
   mutating func next() -> Result<Chunk, FormatError>? {
     guard offset < bytes.endIndex else { return nil }
     if let (chunk, end) = found {
@@ -72,9 +73,9 @@ struct ChunkReader {
     return (Chunk(kind: kindRead, body: body, hash: hash), stored.endIndex)
   }
 
-  /// Where the next whole good chunk starts behind `start`, or the end.
+  /// Where the next complete good chunk begins after `start`, or the end.
   private mutating func nextGood(after start: Int) -> Int {
-    // A frame with a wrong checksum usually still has the right length: try what follows it first.
+    // A frame with a wrong checksum usually has the right length: try what follows it first.
     if let end = (try? frame(at: start))?.body.endIndex, end == bytes.endIndex || isGood(at: end) {
       return end
     }
@@ -102,7 +103,7 @@ struct ChunkReader {
       found = good
       return true
     }
-    // Inflating can cost far more than the bytes it reads.
+    // Inflating can cost far more than reading the bytes.
     searchBudget -= 16 + (frame.kind == .compressedChange ? 64 : 1) * frame.body.count
     return false
   }

@@ -1,14 +1,14 @@
 /// The columns of one table, inflated, as read from a chunk.
 struct ColumnSet {
-  /// In file order.
+  /// In the order of the file.
   private(set) var columns: [(spec: ColumnSpec, bytes: ArraySlice<UInt8>)] = []
 
-  /// The column's bytes; none if it was left out.
+  /// The column's bytes; empty if the column was omitted.
   subscript(_ spec: ColumnSpec) -> ArraySlice<UInt8> {
     columns.first { $0.spec == spec }?.bytes ?? []
   }
 
-  /// Puts other bytes in the place of a column, under another name.
+  /// Replaces the bytes of a column, under another name.
   mutating func replace(_ spec: ColumnSpec, by other: ColumnSpec, _ bytes: [UInt8]) {
     remove(spec)
     columns.append((other, bytes[...]))
@@ -16,16 +16,16 @@ struct ColumnSet {
 
   mutating func remove(_ spec: ColumnSpec) { columns.removeAll { $0.spec == spec } }
 
-  /// Columns other than those given.
+  /// The columns that are not among `known`.
   func unknown(besides known: Set<ColumnSpec>) -> [ColumnSpec] { columns.map(\.spec).filter { !known.contains($0) } }
 }
 
-/// Which columns follow and how long each is: the head of a table.
+/// The head of a table: which columns follow and how long each is.
 struct ColumnHeader {
   fileprivate var entries: [(spec: ColumnSpec, byteCount: Int)] = []
 
   /// Reads and checks the list: ascending, no column twice, no raw values without their lengths.
-  /// - Parameter allowingGroupedValues: the lengths of raw values may be a group column, as in bundles.
+  /// - Parameter allowingGroupedValues: whether the lengths of raw values may be a group column, as in bundles
   init(
     from reader: inout ByteReader, allowingDeflate: Bool, allowingGroupedValues: Bool = false
   ) throws(FormatError) {
@@ -52,7 +52,7 @@ struct ColumnHeader {
   }
 
   /// Reads the data that belongs to the list.
-  /// - Parameter budget: bytes that deflated columns may still grow to; reduced by what they take.
+  /// - Parameter budget: how many bytes deflated columns may still inflate to; reduced by what they use
   func readColumns(from reader: inout ByteReader, inflating budget: inout Int) throws(FormatError) -> ColumnSet {
     var columns: [(ColumnSpec, ArraySlice<UInt8>)] = []
     columns.reserveCapacity(entries.count)
@@ -76,7 +76,7 @@ struct ColumnHeader {
   }
 }
 
-/// Collects the columns of one table to be written.
+/// Collects the columns of a table that is being written.
 struct ColumnWriter {
   private var header = ByteWriter()
   private var data = ByteWriter()
@@ -84,15 +84,15 @@ struct ColumnWriter {
   private var last: UInt32?
   private let deflating: Bool
 
-  /// From this size on a column is deflated. Source: automerge-format, section 2.
+  /// Columns of at least this size are deflated. Source: automerge-format, section 2.
   static let deflateMinimum = 256
-  /// A longer column that shrinks too well is not deflated, so that no reader takes the chunk for a deflate bomb.
+  /// A longer column that shrinks very much is not deflated, so that no reader mistakes the chunk for a deflate bomb.
   private static let modestByteCount = 512 << 10
 
-  /// - Parameter deflating: whether long columns are deflated, as in documents.
+  /// - Parameter deflating: whether long columns are deflated, as in documents
   init(deflating: Bool = false) { self.deflating = deflating }
 
-  /// Adds a column; an empty one is left out. Columns come in ascending order.
+  /// Adds a column unless it is empty. Columns must be added in ascending order.
   mutating func append(_ spec: ColumnSpec, _ bytes: [UInt8]) {
     precondition(last.map { $0 < spec.rawValue } ?? true, "columns are written in ascending order")
     last = spec.rawValue
@@ -107,7 +107,7 @@ struct ColumnWriter {
     add(spec, bytes)
   }
 
-  /// The list: how many, then which and how long.
+  /// Writes the list: the number of columns, then the name and length of each.
   func writeHeader(to writer: inout ByteWriter) {
     writer.uleb(count)
     writer.raw(header.bytes)

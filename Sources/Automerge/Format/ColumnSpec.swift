@@ -1,4 +1,4 @@
-/// Names a column: which one, what type of data, and whether deflated.
+/// The name of a column: its number, its type of data, and whether it is deflated.
 struct ColumnSpec: RawRepresentable, Hashable, Sendable {
   let rawValue: UInt32
 
@@ -15,7 +15,7 @@ struct ColumnSpec: RawRepresentable, Hashable, Sendable {
   var id: UInt32 { rawValue >> 4 }
   var kind: Kind { Kind(rawValue: UInt8(rawValue & 7)) ?? .group }
   var isDeflated: Bool { rawValue & Self.deflateBit != 0 }
-  /// The same column, not deflated. Columns stand in ascending order of this.
+  /// The same column, not deflated. Columns ascend in the order of this.
   var inflated: ColumnSpec { ColumnSpec(rawValue: rawValue & ~Self.deflateBit) }
   var deflated: ColumnSpec { ColumnSpec(rawValue: rawValue | Self.deflateBit) }
 }
@@ -28,25 +28,25 @@ extension ColumnSpec {
     static let keyActor = ColumnSpec(1, .actor)
     static let keyCounter = ColumnSpec(1, .delta)
     static let keyString = ColumnSpec(1, .string)
-    /// Documents only.
+    /// Only in documents.
     static let idActor = ColumnSpec(2, .actor)
-    /// Documents only.
+    /// Only in documents.
     static let idCounter = ColumnSpec(2, .delta)
     static let insert = ColumnSpec(3, .boolean)
     static let action = ColumnSpec(4, .integer)
     static let valueMetadata = ColumnSpec(5, .valueMetadata)
     static let valueRaw = ColumnSpec(5, .valueRaw)
-    /// Changes only.
+    /// Only in changes.
     static let predecessorCount = ColumnSpec(7, .group)
-    /// Changes only.
+    /// Only in changes.
     static let predecessorActor = ColumnSpec(7, .actor)
-    /// Changes only.
+    /// Only in changes.
     static let predecessorCounter = ColumnSpec(7, .delta)
-    /// Documents only.
+    /// Only in documents.
     static let successorCount = ColumnSpec(8, .group)
-    /// Documents only.
+    /// Only in documents.
     static let successorActor = ColumnSpec(8, .actor)
-    /// Documents only.
+    /// Only in documents.
     static let successorCounter = ColumnSpec(8, .delta)
     static let expand = ColumnSpec(9, .boolean)
     static let markName = ColumnSpec(10, .string)

@@ -1,14 +1,14 @@
 import CZlib
 
-/// Raw DEFLATE (RFC 1951) by zlib, whole buffers at a time. The only file that calls zlib.
+/// Raw DEFLATE (RFC 1951) by zlib, in whole buffers. The only file that calls zlib.
 ///
-/// Unsafe because zlib takes pointers. Each stream lives inside one call, its buffers are arrays that outlive that call,
-/// and it is ended on every way out.
+/// Unsafe because zlib takes pointers. Each stream lives inside one call, its buffers are arrays that outlive the call,
+/// and every path out of the call ends the stream.
 package enum Deflate {
-  /// Raw stream: no zlib header, the largest window.
+  /// A raw stream: no zlib header, the largest window.
   private static let windowBits: Int32 = -15
   private static let chunkByteCount = 64 << 10
-  /// After so much output it is judged how much there will be in all.
+  /// After this much output, the size of the whole output is estimated.
   private static let sampleByteCount = 2 << 20
 
   package static func deflate(_ input: ArraySlice<UInt8>) -> [UInt8] {
@@ -25,7 +25,7 @@ package enum Deflate {
   }
 
   /// The bytes of the first stream in `input`; what follows it is ignored.
-  /// - Parameter limit: a stream that holds more than this many bytes is refused.
+  /// - Parameter limit: the most bytes that the stream may hold
   static func inflate(_ input: ArraySlice<UInt8>, limit: Int) throws(FormatError) -> [UInt8] {
     var stream = z_stream()
     guard inflateInit2_(&stream, windowBits, ZLIB_VERSION, Int32(MemoryLayout<z_stream>.size)) == Z_OK else {
@@ -42,12 +42,12 @@ package enum Deflate {
 
   private enum Outcome { case ended, failed, limitReached }
 
-  /// Feeds all of `input` and collects the output piece by piece, so memory grows only with what really comes out.
+  /// Feeds all of `input` and collects the output piece by piece, so that memory grows only with the actual output.
   private static func run(
     _ stream: inout z_stream, _ input: ArraySlice<UInt8>, into output: inout [UInt8], limit: Int,
     _ step: (UnsafeMutablePointer<z_stream>) -> Int32
   ) -> Outcome {
-    // `avail_in` has 32 bits; nothing that long is ever passed in.
+    // `avail_in` has 32 bits, and longer input never occurs.
     guard let available = UInt32(exactly: input.count) else { return .failed }
     return input.withUnsafeBufferPointer { source in
       stream.next_in = UnsafeMutablePointer(mutating: source.baseAddress)
@@ -59,7 +59,7 @@ package enum Deflate {
           let status = step(&stream)
           let produced = chunkByteCount - Int(stream.avail_out)
           if produced > limit - output.count { return .limitReached }
-          // At this rate the limit will be broken: better now than after all that memory.
+          // At this rate the output will exceed the limit: stop before it takes all that memory.
           if output.count >= sampleByteCount {
             let perByte = Double(stream.total_out) / Double(max(1, stream.total_in))
             if perByte * Double(available) > 2 * Double(limit) { return .limitReached }
@@ -67,7 +67,7 @@ package enum Deflate {
           output.append(contentsOf: UnsafeBufferPointer(rebasing: buffer[..<produced]))
           switch status {
           case Z_STREAM_END: return .ended
-          // No progress, or all input read and room left: the stream is cut off.
+          // No progress, or all input read while there is room for output: the stream is truncated.
           case Z_OK where produced == 0 || (stream.avail_in == 0 && stream.avail_out > 0): return .failed
           case Z_OK: continue
           default: return .failed

@@ -1,4 +1,4 @@
-/// Rows of a delta column: null, or numbers that grow by the same step.
+/// Rows of a delta column: nulls, or numbers that grow by the same step.
 struct DeltaRun: Equatable {
   /// The number in the first row; nil if all are null.
   var first: Int64?
@@ -15,10 +15,10 @@ struct DeltaDecoder {
   private let range: ClosedRange<Int64>
   /// The number in the last row of the runs that were read.
   private var previous: Int64 = 0
-  /// The run at the front, if it has rows.
+  /// The run at the front, if it has rows left.
   private var front = DeltaRun(first: nil, step: 0, count: 0)
 
-  /// What an operation counter may be.
+  /// The range of operation counters.
   static let counters: ClosedRange<Int64> = 0...Int64(UInt32.max)
   /// No bounds. Differences may wrap around, as `DeltaEncoder` writes them.
   static let anything: ClosedRange<Int64> = .min ... .max
@@ -62,7 +62,7 @@ struct DeltaDecoder {
     return DeltaRun(first: first, step: step, count: run.count)
   }
 
-  /// Consumes rows of the run that `peekRun` showed.
+  /// Consumes rows of the run that `peekRun` returned.
   @inline(__always)
   mutating func skip(_ count: Int) {
     guard front.count > 0 else { return }
@@ -71,7 +71,7 @@ struct DeltaDecoder {
     front.count -= count
   }
 
-  /// The next rows that follow each other by one step, at most `count` of them; nil at the end.
+  /// The next rows whose numbers differ by the same step, at most `count` of them; nil at the end.
   mutating func nextRun(atMost count: Int = .max) throws(FormatError) -> DeltaRun? {
     guard var run = try peekRun() else { return nil }
     run.count = min(run.count, count)
@@ -85,7 +85,7 @@ struct DeltaDecoder {
     return .some(run.first)
   }
 
-  /// The next row, which must be there and not be null.
+  /// The next row, which must exist and not be null.
   mutating func nextValue() throws(FormatError) -> Int64 {
     guard let run = try nextRun(atMost: 1) else { throw .truncated(at: runs.offset) }
     guard let value = run.first else { throw .unexpectedNull(at: runs.offset) }

@@ -21,7 +21,7 @@ struct DeltaEncoder {
 
   mutating func appendNull(count: Int = 1) { runs.appendNull(count: count) }
 
-  /// Appends `first`, `first + step`, … — `count` numbers in O(1).
+  /// Appends `count` numbers, `first`, `first + step`, …, in O(1).
   mutating func appendAscending(_ first: Int64, count: Int, step: Int64 = 1) {
     guard count > 0 else { return }
     append(first)
@@ -35,7 +35,7 @@ struct DeltaEncoder {
     return runs.finish()
   }
 
-  /// As `finish`, but nothing at all for a column that holds only nulls.
+  /// Like `finish`, but empty for a column of only nulls.
   mutating func finishUnlessNull() -> [UInt8] {
     previous = 0
     return runs.finishUnlessNull()

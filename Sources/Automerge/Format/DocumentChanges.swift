@@ -1,24 +1,24 @@
 /// A document's table of changes.
 ///
-/// Typing makes many changes that differ in nothing but their numbers; they are read as one.
+/// Typing makes many changes that differ only in their numbers; they are read as one stretch.
 struct DocumentChanges {
-  /// A change, and those behind it that are like it, each on top of the one before it alone.
+  /// A change and the ones after it that are like it, each of which depends only on the one before it.
   struct Stretch: BitwiseCopyable {
     let firstRow: UInt32
     let actor: UInt32
     let seq: UInt32
     let maxOp: UInt32
-    /// How much greater each one's last operation is than that of the change before.
+    /// The difference between one change's last operation and that of the change before.
     var maxOpStep: UInt32 = 0
     var count: UInt32 = 1
-    /// Its first dependency in `deps`; the last one is before the next stretch's first.
+    /// Its first dependency in `deps`; its last one is before the next stretch's first.
     let firstDep: UInt32
     let time: Int64
   }
 
   private(set) var stretches: [Stretch] = []
   private var deps: [UInt32] = []
-  /// Only of rows that have any.
+  /// Only of rows that have a message.
   private(set) var messages: [Int: String] = [:]
   private(set) var extras: [Int: [UInt8]] = [:]
 
@@ -44,7 +44,7 @@ struct DocumentChanges {
         if let bytes = try columns.extra.nextRun(atMost: 1), !bytes.bytes.isEmpty || bytes.code != RawValue.Code.bytes {
           extras[count] = try bytes.value(at: 0).bytes
         }
-        // The decoders of counters give nothing that does not fit 32 bits.
+        // The decoders of counters return nothing that does not fit in 32 bits.
         var stretch = Stretch(
           firstRow: UInt32(count), actor: UInt32(index), seq: UInt32(try columns.sequence.nextValue()),
           maxOp: UInt32(try columns.maxOp.nextValue()), firstDep: UInt32(firstDep),
@@ -64,7 +64,7 @@ struct DocumentChanges {
       throw .invalid(.dependency, at: 0)
     }
     for _ in 0..<count {
-      // Deps come before what depends on them.
+      // A dependency comes before the changes that depend on it.
       let dep = try columns.depIndex.nextValue()
       guard dep < row else { throw .invalid(.dependency, at: 0) }
       deps.append(UInt32(dep))
@@ -73,7 +73,7 @@ struct DocumentChanges {
   }
 }
 
-/// The columns of a document's table of changes, but for the actors.
+/// The columns of a document's table of changes, without the actors.
 private struct Columns {
   var sequence: DeltaDecoder
   var maxOp: DeltaDecoder
@@ -94,8 +94,8 @@ private struct Columns {
     extra = ValueDecoder(metadata: columns[Column.extraMetadata], raw: columns[Column.extraRaw], mode: .lenient)
   }
 
-  /// Takes the rows that come next into a stretch of one, as far as each column says in its run at the front that they
-  /// are like it. Whatever else may stand there is left to be read row by row.
+  /// Extends a stretch of one row by the rows that come next, as far as the run at the front of each column shows that
+  /// they are like it. Leaves all other rows to be read one by one.
   mutating func takeAlike(_ stretch: inout DocumentChanges.Stretch, atMost limit: Int) throws(FormatError) {
     guard limit > 0, let numbers = try sequence.peekRun(), numbers.first == Int64(stretch.seq) + 1,
       numbers.step == 1, let ops = try maxOp.peekRun(), let firstOp = ops.first,
@@ -104,7 +104,7 @@ private struct Columns {
       let indices = try depIndex.peekRun(), indices.first == Int64(stretch.firstRow), indices.step == 1
     else { return }
     var more = min(limit, numbers.count, ops.count, counts.count, indices.count)
-    // These columns may be left out where they say nothing.
+    // These columns may be omitted if they contain nothing.
     if let times = try time.peekRun() {
       more = times.first == stretch.time && (times.step == 0 || times.count == 1) ? min(more, times.count) : 0
     } else if stretch.time != 0 {

@@ -1,15 +1,15 @@
-/// Makes the log and the graph of a loaded document from its objects and its table of changes.
+/// Builds the log and the graph of a loaded document from its objects and its table of changes.
 ///
-/// A document does not list deletions: an id that occurs only as a successor is one. Source: automerge-format, section 4,
-/// "Reconstructing changes".
+/// A document does not list deletions: an id that occurs only as a successor is a deletion. Source: automerge-format,
+/// section 4, "Reconstructing changes".
 struct LogBuilder {
   let log: RunLog
   private let store: ObjectStore
   private var found: [Found] = []
-  /// What elements follow, as far as it did not stand directly before them, and in which objects.
+  /// What each element follows, unless that is directly before it, and in which object.
   private var origins: [(element: OpId, object: OpId)] = []
 
-  /// A run of operations that are all in some object.
+  /// A run of operations that were found in some object.
   private struct Found {
     var id: OpId
     var run: OpRun
@@ -20,7 +20,7 @@ struct LogBuilder {
     log = RunLog(bytes: store.bytes, actors: store.actors)
   }
 
-  /// Finds all operations in the objects.
+  /// Collects all operations from the objects.
   mutating func collect() throws(LoadError) {
     for (object, stored) in store.objects {
       switch stored {
@@ -33,7 +33,7 @@ struct LogBuilder {
     origins = []
   }
 
-  /// Whether an operation that was found inserted an element of a sequence.
+  /// Whether an operation that was collected inserted an element of a sequence.
   private func isElement(_ id: OpId, of object: OpId) -> Bool {
     var low = 0, high = found.count
     while low < high {
@@ -58,9 +58,9 @@ struct LogBuilder {
     add(.other(object: op.object, index: log.keep(op)), id: id)
   }
 
-  /// The operations on a map's key (`key`) or on an irregular element, and their deletions.
+  /// Collects the operations on a map's key (`key`) or on an irregular element, and their deletions.
   private mutating func collect(_ slot: Slot, object: OpId, key: MapKey?, origin: OpId = .zero) {
-    // What came after which operations; in the end, only the deletions among them.
+    // Which operations each successor came after; in the end, only the deletions.
     var deletions: [OpId: [OpId]] = [:]
     for op in slot.ops {
       for successor in op.successors { deletions[successor, default: []].append(op.id) }
@@ -83,9 +83,9 @@ struct LogBuilder {
     }
   }
 
-  /// The operations of a sequence.
+  /// Collects the operations of a sequence.
   private mutating func collect(_ tree: TextTree, object: OpId) {
-    // What an element follows nearly always stands a few runs before it.
+    // What an element follows is nearly always a few runs before it.
     var recent = Array(repeating: TextRun(id: .zero, origin: .zero, text: 0, measure: .zero), count: 4), next = 0
     tree.forEachRun { run in
       if !run.origin.isZero, !recent.contains(where: { $0.contains(run.origin) }) {
@@ -112,7 +112,7 @@ struct LogBuilder {
     }
   }
 
-  /// Gives every change its operations: those of its actor behind the change before it, up to its own last one.
+  /// Gives every change its operations: those of its actor after the actor's previous change, up to its own last one.
   mutating func distribute(_ changes: DocumentChanges) throws(LoadError) -> ChangeGraph {
     var graph = ChangeGraph()
     var cursor = Cursor(actorCount: store.actors.count)
@@ -156,9 +156,9 @@ struct LogBuilder {
     return graph
   }
 
-  /// How far the operations found have been given out.
+  /// How far the collected operations have been assigned.
   private struct Cursor {
-    /// For each actor the place of its next ones in `found`, and its last operation that was given out.
+    /// For each actor the place of its next operations in `found`, and its last operation that was assigned.
     var next: [Int]
     var previous: [UInt32]
     var used = 0
@@ -169,8 +169,8 @@ struct LogBuilder {
     }
   }
 
-  /// Writes the operations of up to `limit` changes of `step` operations each to the log, as far as they follow each
-  /// other without a gap from the one behind `maxOp` on; returns how many changes these are.
+  /// Writes the operations of up to `limit` changes of `step` operations each to the log, as far as they follow one
+  /// another without a gap after `maxOp`. Returns the number of these changes.
   private mutating func takeAlike(
     _ limit: Int, step: UInt32, behind maxOp: UInt32, of author: UInt32, _ cursor: inout Cursor
   ) throws(LoadError) -> Int {
@@ -186,7 +186,7 @@ struct LogBuilder {
     return count
   }
 
-  /// Writes the actor's next operations to the log, up to one, and returns where they begin: one behind `maxOp` if there
+  /// Writes the actor's next operations to the log, up to one, and returns where they begin: one after `maxOp` if there
   /// are none.
   private mutating func takeOps(
     upTo maxOp: UInt32, of author: UInt32, _ cursor: inout Cursor
@@ -204,7 +204,7 @@ struct LogBuilder {
       guard id.counter == counter, startOp > cursor.previous[actor] else { throw .inconsistentDocument(.counters) }
       let room = Int(maxOp) - Int(counter) + 1
       if room < Int(found[next].run.count) {
-        // Taken before it is passed on: a call of this value's methods would keep a copy of the list meanwhile.
+        // Removed before it is passed on, because a call of this value's methods would otherwise copy the list.
         let taken = found[next].run.takePrefix(room, id: id, text: store.bytes)
         log.append(taken, id: id)
         found[next].id = id.advanced(by: room)

@@ -5,17 +5,17 @@ struct ObjectBuilder {
   private let limit: Int
   private var otherCount = 0
   private var object = OpId.zero
-  /// As the columns name it.
+  /// As the columns name the object.
   private var objectName: OpRows.Id?
   private var stored: StoredObject?
-  /// What fills `stored` if it is a sequence.
+  /// Fills `stored` if it is a sequence.
   private var builder: TextTreeBuilder?
-  /// Where the text that `ValueDecoder.readText` found last was put.
+  /// Where the text that `ValueDecoder.readText` last found was stored.
   private var textStart = 0
-  /// The slot being filled, of a map.
+  /// The key of the map whose slot is being filled.
   private var key: MapKey?
   private var ops: [StoredOp] = []
-  /// Operations on the last element of the sequence being filled, not yet added to it.
+  /// Operations on the last element of the sequence being filled that are not yet added to it.
   private var updates: [StoredOp] = []
   private var isFirstRow = true
 
@@ -65,7 +65,7 @@ struct ObjectBuilder {
     guard let stored, let named = rows.id else { throw .invalid(.object, at: 0) }
     let id = try checked(named)
     guard id.counter <= UInt32.max - UInt32(rows.count) else { throw .valueOutOfRange(at: 0) }
-    // What an operation refers to was there when it was made, so it has a smaller counter.
+    // What an operation refers to was made before it, so it has a smaller counter.
     guard object.counter < id.counter else { throw .invalid(.object, at: 0) }
     switch (stored, rows.key) {
     case (.map, .map(let key)):
@@ -122,7 +122,7 @@ struct ObjectBuilder {
       deletion: rows.group.first)
   }
 
-  /// Adds the next rows if they are typed text of the sequence that is being filled; false if that cannot be told.
+  /// Adds the next rows if they are typed text of the sequence being filled; false if that is not certain.
   private mutating func addText(from columns: inout OpColumnReader) throws(FormatError) -> Bool {
     guard builder != nil, try columns.steady.read(), columns.steady.object == objectName, columns.steady.mayBeText
     else {
@@ -147,7 +147,7 @@ struct ObjectBuilder {
     return true
   }
 
-  /// Adds scalars that stand in `bytes` from `start` on, in runs that are not too long.
+  /// Adds the scalars in `bytes` from `start` on, in runs that are not too long.
   @inline(__always)
   private mutating func insertText(
     _ start: Int, byteCount: Int, count: Int, id: OpId, reference: OpId, deletion: OpRows.Id?
@@ -174,7 +174,7 @@ struct ObjectBuilder {
     }
   }
 
-  /// A row about the element before it: its story is longer than a run can tell.
+  /// Reads a row about the previous element, whose operations no longer fit a run.
   private mutating func update(_ rows: OpRows, id: OpId, element: OpId) throws(FormatError) {
     guard rows.count == 1, let last = builder?.last, last.lastId == element else { throw .invalid(.key, at: 0) }
     let before = updates.last?.id ?? builder?.lastOp ?? element
@@ -216,7 +216,7 @@ struct ObjectBuilder {
 }
 
 extension OpRows {
-  /// One row alone, but for id and key.
+  /// One row as rows of its own, without id and key.
   fileprivate func single(_ row: Int) -> OpRows {
     var single = self
     single.count = 1

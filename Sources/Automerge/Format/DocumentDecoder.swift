@@ -1,12 +1,12 @@
-/// Reads document chunks: objects are built from the columns run by run, and the log from the objects.
+/// Reads document chunks: builds the objects from the columns run by run, and the log from the objects.
 ///
-/// The changes are then written again and hashed, and the document is taken only if its heads come out.
+/// Then writes the changes again, hashes them, and accepts the document only if this gives its heads.
 enum DocumentDecoder {
   struct Loaded {
     let store: ObjectStore
     let log: RunLog
     let graph: ChangeGraph
-    /// As the document says. Only a verified document's are known to be right.
+    /// The heads that the document states. They are certain only for a verified document.
     let heads: [ChangeHash]
   }
 
@@ -14,8 +14,8 @@ enum DocumentDecoder {
     try decode(chunk, verification: verification, inflatingAtMost: .max).loaded
   }
 
-  /// - Parameter limit: what all columns together may inflate to, where that is less than is allowed otherwise.
-  /// - Returns: the document, and what its columns have inflated to.
+  /// - Parameter limit: the most that all columns together may inflate to, if this is less than is allowed otherwise
+  /// - Returns: the document, and how many bytes its columns inflated to
   static func decode(
     _ chunk: Chunk, verification: Verification = .immediate, inflatingAtMost limit: Int
   ) throws(LoadError) -> (loaded: Loaded, inflatedByteCount: Int) {
@@ -67,7 +67,7 @@ enum DocumentDecoder {
     var budget = allowed
     let changes = try changeHead.readColumns(from: &reader, inflating: &budget)
     let ops = try opHead.readColumns(from: &reader, inflating: &budget)
-    // Old writers leave out the rows of the heads; they are not needed.
+    // Old writers omit the rows of the heads, which are not needed.
     if !reader.isAtEnd {
       for _ in heads { _ = try reader.uleb() }
       try reader.expectEnd()
@@ -76,7 +76,7 @@ enum DocumentDecoder {
       actors: actors, heads: heads, changes: changes, ops: ops, inflatedByteCount: allowed - budget)
   }
 
-  /// Hashes the changes anew. Heads may stand in any order, as older cores wrote them so.
+  /// Hashes the changes again. Heads may be in any order, because older cores did not sort them.
   private static func verified(_ loaded: Loaded) throws(LoadError) -> Loaded {
     let core = DocumentCore(actor: ActorId(bytes: []), store: loaded.store, log: loaded.log, graph: loaded.graph)
     guard core.heads == loaded.heads.sorted() else { throw .inconsistentDocument(.heads) }
@@ -85,7 +85,7 @@ enum DocumentDecoder {
 }
 
 extension FormatLimits {
-  /// Changes without operations that a document may hold beyond one for each byte. A run-length encoded table could claim
-  /// any number.
+  /// How many more changes without operations a document may hold than it has bytes. A run-length encoded table could
+  /// claim any number.
   static let emptyChanges = 4096
 }

@@ -1,12 +1,12 @@
 /// Writes a document chunk. Source: automerge-format, section 4.
 struct DocumentEncoder {
   private let core: DocumentCore
-  /// Actor indices of the document, by their bytes; only those that own a change.
+  /// Actor indices of the document in the order of the actors' bytes; only those that own a change.
   private let actors: [UInt32]
-  /// For each actor index its place among `actors`.
+  /// For each actor index its place in `actors`.
   private var places: [UInt64]
 
-  /// The document's changes have their hashes, and nothing is pending.
+  /// The document's changes must have their hashes, and no transaction may be pending.
   private init(_ core: DocumentCore) {
     self.core = core
     actors = core.actors.sorted.filter { core.graph.lastRow(of: $0) != nil }
@@ -14,7 +14,7 @@ struct DocumentEncoder {
     for (place, actor) in actors.enumerated() { places[Int(actor)] = UInt64(place) }
   }
 
-  /// - Parameter deflating: whether long columns are deflated, as in every saved file.
+  /// - Parameter deflating: whether long columns are deflated, as in every saved file
   static func chunk(_ core: DocumentCore, deflating: Bool = true) -> [UInt8] {
     core.commitPending()
     core.computeHashes()
@@ -47,7 +47,7 @@ struct DocumentEncoder {
     var extra = ValueEncoder()
     var row = 0
     while row < graph.count {
-      // Typing makes many changes that differ in nothing but their numbers.
+      // Typing makes many changes that differ only in their numbers.
       let end = graph.endOfStretch(from: row), record = graph.records[row], count = end - row
       actor.append(places[Int(record.actor)], count: count)
       sequence.appendAscending(Int64(record.seq), count: count)

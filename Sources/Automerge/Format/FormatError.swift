@@ -1,40 +1,40 @@
-/// What is wrong with some bytes, and where in them. `at` counts from the start of the buffer being read.
+/// What is wrong with some bytes, and where. `at` counts from the start of the buffer being read.
 public enum FormatError: Error, Equatable, Sendable {
-  /// The bytes end before what was announced.
+  /// The bytes end before the announced length.
   case truncated(at: Int)
   /// A LEB128 integer is written with more bytes than it needs.
   case overlongInteger(at: Int)
-  /// An integer does not fit the type it is for.
+  /// An integer does not fit its type.
   case integerTooLarge(at: Int)
   case invalidUTF8(at: Int)
-  /// Something ended, but bytes follow.
+  /// Bytes follow where the data should end.
   case leftover(at: Int)
   case notAChunk(at: Int)
   case unknownChunkType(UInt8, at: Int)
   case badChecksum(at: Int)
   /// A deflate stream is broken or truncated.
   case badDeflate
-  /// A deflate stream holds more than is allowed for it.
+  /// A deflate stream holds more bytes than it may.
   case inflatedTooLarge(limit: Int)
-  /// Columns are out of order, or one stands there twice.
+  /// Columns are out of order, or one occurs twice.
   case columnOrder(UInt32)
-  /// A column that is not known, where what it holds could not be kept.
+  /// An unknown column in a place where its content could not be preserved.
   case unknownColumn(UInt32)
-  /// A deflated column where none may be.
+  /// A deflated column in a place where none may be.
   case deflatedColumn(UInt32)
   /// A column of raw values without its lengths.
   case valuesWithoutMetadata(UInt32)
   case run(RunFault, at: Int)
   /// A column has more or fewer rows than it should.
   case rowCount(expected: Int, at: Int)
-  /// More rows, items or hashes than any real document has.
+  /// More rows, items or hashes than any honest document has.
   case tooMany(limit: Int, at: Int)
-  /// A delta column leaves the range of its values.
+  /// A number in a delta column is out of range.
   case valueOutOfRange(at: Int)
   case unexpectedNull(at: Int)
   /// A value whose bytes do not fit its type code.
   case badValue(typeCode: UInt8, at: Int)
-  /// A field holds something its meaning excludes.
+  /// A field has a value that its meaning excludes.
   case invalid(Field, at: Int)
 
   /// How a run breaks the canonical form.
@@ -43,28 +43,29 @@ public enum FormatError: Error, Equatable, Sendable {
     case equalLiteralNeighbours, equalAcrossBoundary, emptyBoolean
   }
 
-  /// What an `invalid` is about.
+  /// The field that an `invalid` error is about.
   public enum Field: Equatable, Sendable {
     case actor, action, key, object, predecessor, sequence, startOp, mark, dependency, heads, messageType, bloom, cursor
     case syncState
-    /// Which row of a bundle is which operation.
+    /// The assignment of a bundle's rows to its operations.
     case operationOrder
   }
 }
 
-/// Bounds on what foreign bytes may ask for. Far above honest use, far below what hurts.
+/// Limits for foreign bytes: far above honest use, far below what does harm.
 enum FormatLimits {
-  /// Rows in one column. An encoded run may claim any number; a counter is 32 bits, so no more could ever be used.
+  /// Rows in one column. An encoded run may claim any number, but counters have 32 bits, so no more could be used.
   static let rows = 1 << 28
-  /// What all deflated columns of a small chunk, or a small compressed change, may grow to.
+  /// How many bytes all deflated columns of a small chunk, or a small compressed change, may inflate to.
   static let inflatedByteCount = 16 << 20
-  /// How many times its size a large chunk may grow to. Text deflates to a third or so; `ColumnWriter` stays below half.
+  /// How many times its size a large chunk may inflate to. Text deflates to about a third; `ColumnWriter` stays below
+  /// half of this.
   static let inflatedRatio = 32
   static let columns = 256
-  /// An actor of 128 bytes, behind the four bytes and up to ten bytes of level under which it writes on a past state.
+  /// An actor of 128 bytes, preceded by four bytes and up to ten bytes of level, under which it writes on a past state.
   /// Source: automerge-format, sections 6.3 and 9.
   static let actorByteCount = 128 + 4 + 10
 
-  /// What the deflated parts of a chunk of so many bytes may grow to.
+  /// How many bytes the deflated parts of a chunk of `stored` bytes may inflate to.
   static func inflatedByteCount(stored: Int) -> Int { max(inflatedByteCount, inflatedRatio * stored) }
 }

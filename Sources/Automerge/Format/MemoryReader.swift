@@ -1,8 +1,8 @@
-/// Reads numbers and stretches of bytes from memory, from front to back, without an error for each step.
+/// Reads numbers and byte ranges from memory, from front to back, without a possible error at each step.
 ///
-/// Unsafe memory. Its invariants: `0 <= offset <= bytes.count`, and every read is compared with `bytes.count` first; the
-/// memory outlives the reader. A read that does not fit, or a number that is not in its shortest form, makes the reader
-/// bad for good and gives zero or nothing, so the caller asks `isGood` once, before it believes anything.
+/// Unsafe memory. Its invariants: `0 <= offset <= bytes.count`, and every read is compared with `bytes.count` first;
+/// the memory outlives the reader. A read that does not fit, or a number that is not in its shortest form, makes the
+/// reader bad permanently and returns zero or nothing, so the caller checks `isGood` once, before it uses anything.
 struct MemoryReader {
   private let bytes: UnsafeBufferPointer<UInt8>
   private(set) var offset = 0
@@ -14,7 +14,7 @@ struct MemoryReader {
   }
 
   var isAtEnd: Bool { offset == bytes.count }
-  /// What is left, not consumed.
+  /// The bytes that are not consumed yet.
   var rest: UnsafeBufferPointer<UInt8> { UnsafeBufferPointer(rebasing: bytes[offset...]) }
 
   private mutating func fail() { (isGood, offset) = (false, bytes.count) }
@@ -29,7 +29,7 @@ struct MemoryReader {
     return bytes[offset - 1]
   }
 
-  /// The next `count` bytes, where they stand.
+  /// The next `count` bytes, in place.
   @inline(__always)
   mutating func bytes(count: Int) -> UnsafeBufferPointer<UInt8> {
     guard count >= 0, count <= bytes.count - offset else {
@@ -78,7 +78,7 @@ struct MemoryReader {
       value |= UInt64(next & 0x7f) << shift
       if next & 0x80 == 0 {
         let isNegative = next & 0x40 != 0
-        // A last byte that only repeats the sign of the byte before says nothing.
+        // A last byte that only repeats the sign of the byte before it is redundant.
         if next == (isNegative ? 0x7f : 0), (previous & 0x40 != 0) == isNegative { break }
         if isNegative, shift < 57 { value |= ~0 << (shift + 7) }
         return Int64(bitPattern: value)
@@ -90,7 +90,7 @@ struct MemoryReader {
     return 0
   }
 
-  /// A number that fits 32 bits.
+  /// A number that fits in 32 bits.
   @inline(__always)
   mutating func uleb32() -> UInt32 {
     guard let value = UInt32(exactly: uleb()) else {

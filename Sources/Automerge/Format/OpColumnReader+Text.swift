@@ -1,17 +1,17 @@
-/// Typed text in consecutive rows of a document, each a scalar that follows the one before it.
+/// Typed text in consecutive rows of a document: one scalar per row, each following the one before it.
 struct TextRows {
   var count: Int
-  /// The first row's.
+  /// The first row's id.
   let id: OpRows.Id
-  /// What the first row follows; nil is the head.
+  /// What the first row follows; nil for the head.
   let reference: OpRows.Id?
-  /// What deleted the first row, and by what step the others were; nil if they are there.
+  /// What deleted the first row, and the step to the deletion of each later one; nil if the text is visible.
   let deletion: OpRows.Id?
 }
 
 extension OpColumnReader {
-  /// The next rows of a document, as far as they are surely typed text of those that `value.readText` found; nil if
-  /// that cannot be told without more ado. Then `next` tells, or says what is wrong with them.
+  /// The next rows of a document, as far as they are certainly typed text of those that `value.readText` found; nil if
+  /// that is not certain. Then `next` reads them, or reports what is wrong with them.
   mutating func nextText() throws(FormatError) -> TextRows? {
     guard steady.mayBeText, let ids = try idActor.peekRun(), let actor = ids.value,
       let counters = try idCounter.peekRun(), let counter = counters.first,

@@ -1,16 +1,16 @@
-/// Consecutive rows of an operation table whose columns all go on in the same way.
+/// Consecutive rows of an operation table whose columns all continue in the same way.
 struct OpRows {
-  /// An id as it stands in columns, not yet checked against the actors there.
+  /// An id as the columns have it, not yet checked against the actors.
   struct Id: Equatable {
     var actor: UInt64
     var counter: Int64
-    /// From row to row.
+    /// The difference from row to row.
     var step: Int64 = 0
   }
 
   enum Key {
     case map(String)
-    /// Nil is the head.
+    /// Nil for the head.
     case element(Id?)
   }
 
@@ -35,10 +35,10 @@ struct OpRows {
   }
 
   var count: Int
-  /// Nil is the root.
+  /// Nil for the root.
   var object: Id?
   var key: Key
-  /// Documents only.
+  /// Only in documents.
   var id: Id?
   var isInsert: Bool
   var action: OpAction
@@ -49,10 +49,11 @@ struct OpRows {
   var markName: String?
 }
 
-/// Reads the table of operations of a change or a document in stretches of rows.
+/// Reads the operation table of a change or a document in groups of consecutive rows.
 struct OpColumnReader {
   private let isDocument: Bool
-  /// Predecessors or successors, beyond one a row, that may still come: a run-length encoded table could claim any number.
+  /// How many more predecessors or successors may still come than one per row. A run-length encoded table could claim
+  /// any number.
   var memberLimit = FormatLimits.otherOps
   var steady: SteadyColumns
   var keyActor: RunLengthDecoder<UInt64>
@@ -63,7 +64,7 @@ struct OpColumnReader {
   var groupCount, groupActor: RunLengthDecoder<UInt64>
   var groupCounter: DeltaDecoder
 
-  /// Columns that are read here.
+  /// The columns that are read here.
   static func known(isDocument: Bool) -> Set<ColumnSpec> {
     typealias Op = ColumnSpec.Op
     let common: Set<ColumnSpec> = [
@@ -92,10 +93,11 @@ struct OpColumnReader {
       columns[isDocument ? Op.successorCounter : Op.predecessorCounter], range: counters, mode: mode)
   }
 
-  /// The next rows; nil at the end. `previous` is the id of the row before, which the next one's key may name:
-  /// then, or if a deletion goes on in step with its keys, many rows come as one; else typed text comes row by row.
-  /// - Parameter nextId: in a change, the id of the row to come.
-  /// - Parameter limit: how many rows may come at most.
+  /// The next rows; nil at the end. `previous` is the id of the row before, which the next one's key may name. In that
+  /// case, or if a deletion advances in step with its keys, many rows are returned as one; otherwise typed text is
+  /// returned row by row.
+  /// - Parameter nextId: in a change, the id of the next row
+  /// - Parameter limit: the most rows to return
   mutating func next(nextId: OpRows.Id?, atMost limit: Int = .max) throws(FormatError) -> OpRows? {
     guard try steady.read() else { return nil }
     var count = min(steady.count, limit)

@@ -1,25 +1,26 @@
 /// Writes the table of operations of a change or a document, run by run.
 struct OpColumnWriter {
-  /// An operation id as it stands in columns: the actor's index there.
+  /// An operation id as the columns have it, with the actor's index in the table.
   struct Id {
     var actor: UInt64
     var counter: Int64
   }
 
-  /// What the table is of.
+  /// The kind of table.
   enum Table {
     /// Rows have predecessors.
     case change
     /// Rows have ids and successors.
     case document
-    /// Rows have the actors of their ids, and predecessors; where each row's id stands is a column that the caller writes.
+    /// Rows have the actors of their ids, and predecessors. The caller writes the column that says where each row's id
+    /// is.
     case bundle
   }
 
   private let table: Table
   private var objectActor = RunLengthEncoder<UInt64>()
   private var objectCounter = RunLengthEncoder<UInt64>()
-  /// In a bundle, in the place of `objectCounter`.
+  /// In a bundle, replaces `objectCounter`.
   private var objectCounterChange = DeltaEncoder()
   private var keyActor = RunLengthEncoder<UInt64>()
   private var keyCounter = DeltaEncoder()
@@ -62,13 +63,13 @@ struct OpColumnWriter {
     markName.appendNull(count: count)
   }
 
-  /// Ids of rows that follow each other, in a document or a bundle.
+  /// Writes the ids of consecutive rows, in a document or a bundle.
   mutating func appendIds(_ first: Id, count: Int) {
     idActor.append(first.actor, count: count)
     if table == .document { idCounter.appendAscending(first.counter, count: count) }
   }
 
-  /// Predecessors or successors of `count` rows, one each, `step` apart; none if `first` is nil.
+  /// Writes one predecessor or successor for each of `count` rows, `step` apart; none if `first` is nil.
   mutating func appendSingles(_ first: Id?, count: Int, step: Int) {
     groupCount.append(first == nil ? 0 : 1, count: count)
     guard let first else { return }
@@ -76,7 +77,8 @@ struct OpColumnWriter {
     groupCounter.appendAscending(first.counter, count: count, step: Int64(step))
   }
 
-  /// Typed text: the first row is keyed by `reference`, each later one by the row before it, from `id` on.
+  /// Writes typed text: the key of the first row is `reference`, that of each later one is the row before it, from `id`
+  /// on.
   mutating func appendText(object: Id?, reference: Id?, id: Id, count: Int, utf8: ArraySlice<UInt8>) {
     appendObject(object, count: count)
     appendElement(reference)
@@ -87,7 +89,7 @@ struct OpColumnWriter {
     value.appendText(utf8)
   }
 
-  /// Deletions of elements of which each is the predecessor of its own deletion.
+  /// Writes deletions of elements, each of which is the predecessor of its own deletion.
   mutating func appendDeletions(object: Id?, from target: Id, count: Int, step: Int) {
     appendObject(object, count: count)
     keyActor.append(target.actor, count: count)
@@ -98,7 +100,7 @@ struct OpColumnWriter {
     appendSingles(target, count: count, step: step)
   }
 
-  /// Any other operation. Its group is appended with `appendGroup`.
+  /// Writes any other operation. Its group is appended with `appendGroup`.
   mutating func append(_ op: OtherOp, object: Id?, element: Id?) {
     appendObject(object, count: 1)
     switch op.key {

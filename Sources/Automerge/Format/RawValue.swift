@@ -1,6 +1,9 @@
 import Foundation
 
-/// A value as it stands in a value column: its type code and bytes, kept exactly.
+/// A value as a value column has it: its type code and bytes, preserved exactly.
+///
+/// Callers see a `ScalarValue`; this is what is stored, so that every value, even one of an unknown type or a time that
+/// `Date` cannot hold, is written back as it was read.
 ///
 /// `ScalarValue` is the face shown to callers; this is what is stored, so that every value, also one of a type not known
 /// today or a time that `Date` cannot hold, is written back as it was read.
@@ -24,7 +27,7 @@ struct RawValue: Hashable, Sendable {
 
   static let null = RawValue(unchecked: Code.null, [])
 
-  /// Checks that the bytes fit the code, so that `scalar` cannot fail. `at` is for the error only.
+  /// Checks that the bytes fit the code, so that `scalar` cannot fail. `at` is only for the error.
   init(code: UInt8, bytes: some Collection<UInt8>, at offset: Int = 0) throws(FormatError) {
     self.init(unchecked: code, Array(bytes))
     guard code < 16, isValid else { throw .badValue(typeCode: code, at: offset) }
@@ -32,7 +35,7 @@ struct RawValue: Hashable, Sendable {
 
   private init(unchecked code: UInt8, _ bytes: [UInt8]) { (self.code, self.bytes) = (code, bytes) }
 
-  /// What stands in the metadata column.
+  /// The value's entry in the metadata column.
   var metadata: UInt64 { UInt64(bytes.count) << 4 | UInt64(code) }
 
   private var isValid: Bool {
@@ -97,7 +100,7 @@ extension RawValue {
     self.init(unchecked: code, writer.bytes)
   }
 
-  /// The value as callers see it. A timestamp beyond what `Date` can hold exactly is rounded.
+  /// The value as callers see it. A timestamp that `Date` cannot hold exactly is rounded.
   var scalar: ScalarValue {
     switch code {
     case Code.null: .Null

@@ -1,8 +1,8 @@
-/// How a column may be written.
+/// The forms in which a column may be written.
 enum ColumnMode {
-  /// Only the canonical form: columns of documents.
+  /// Only the canonical form, for columns of documents.
   case strict
-  /// Any runs that make sense: columns of changes.
+  /// Any valid runs, for columns of changes.
   case lenient
 }
 
@@ -14,19 +14,19 @@ struct Run<Item> {
 
 /// Reads a run-length encoded column, run by run.
 ///
-/// A run may be taken in parts, so several columns can be walked in step: ask for the next run of each `atMost` the
-/// rows that the others have left. A literal run comes out as runs of one row (or more, if equal ones follow each
-/// other in a lenient column). The claimed lengths are only ever added up, never looped over.
+/// A run may be consumed in parts, so several columns can be read in step: ask each for a run of at most the rows that
+/// the others have left. A literal run is returned as runs of one row, or of more if equal ones follow one another in a
+/// lenient column. Claimed lengths are only added, never used for a loop.
 struct RunLengthDecoder<Item: RunItem> {
   private var reader: ByteReader
   private let mode: ColumnMode
   private let limit: Int
   private var literalsLeft = 0
-  /// The run at the front, if it has rows.
+  /// The run at the front, if it has rows left.
   private var front = Run<Item>(value: nil, count: 0)
-  /// The last thing read, to judge the next one by.
+  /// The last thing read, which decides whether the next one is allowed.
   private var last = Last.nothing
-  /// Rows handed out and not yet handed out but read.
+  /// How many rows were read, returned or not.
   private(set) var rowsRead = 0
 
   private enum Last {
@@ -36,7 +36,7 @@ struct RunLengthDecoder<Item: RunItem> {
     case literal(Item)
   }
 
-  /// - Parameter limit: more rows than this are refused.
+  /// - Parameter limit: the most rows to accept
   init(_ bytes: ArraySlice<UInt8>, mode: ColumnMode, limit: Int = FormatLimits.rows) {
     reader = ByteReader(bytes)
     self.mode = mode
@@ -58,7 +58,7 @@ struct RunLengthDecoder<Item: RunItem> {
     return front
   }
 
-  /// Consumes rows of the run that `peekRun` showed.
+  /// Consumes rows of the run that `peekRun` returned.
   @inline(__always)
   mutating func skip(_ count: Int) {
     guard front.count > 0 else { return }
@@ -74,14 +74,14 @@ struct RunLengthDecoder<Item: RunItem> {
     return run
   }
 
-  /// The next row; nil at the end, so a column that was left out because all rows are null reads as it should
+  /// The next row; nil at the end, so that a column that was omitted because all rows are null reads correctly
   /// (`.some(nil)` is a null).
   mutating func next() throws(FormatError) -> Item?? {
     guard let run = try nextRun(atMost: 1) else { return nil }
     return .some(run.value)
   }
 
-  /// The next row, which must be there and not be null.
+  /// The next row, which must exist and not be null.
   mutating func nextValue() throws(FormatError) -> Item {
     guard let run = try nextRun(atMost: 1) else { throw .truncated(at: reader.offset) }
     guard let value = run.value else { throw .unexpectedNull(at: reader.offset) }
@@ -101,7 +101,7 @@ struct RunLengthDecoder<Item: RunItem> {
       guard !reader.isAtEnd else { return nil }
       start = reader.offset
       header = try reader.sleb()
-      // Only a lenient column may hold empty runs of nulls; they are passed over.
+      // Only a lenient column may contain empty runs of nulls, which are skipped.
       if header == 0, let nulls = try readNulls(from: start) { return nulls }
     }
     if header > 0 { return try readRepeat(header, from: start) }
@@ -166,7 +166,7 @@ struct RunLengthDecoder<Item: RunItem> {
 }
 
 extension RunLengthDecoder where Item == UInt64 {
-  /// The sum of a whole column without nulls: how many items stand in the columns that it groups.
+  /// The sum of a whole column without nulls: the number of items in the columns that it groups.
   static func sum(
     _ bytes: ArraySlice<UInt8>, mode: ColumnMode, limit: Int = FormatLimits.rows
   ) throws(FormatError) -> Int {

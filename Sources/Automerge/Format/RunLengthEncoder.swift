@@ -2,7 +2,7 @@
 protocol RunItem: Equatable {
   static func read(from reader: inout ByteReader) throws(FormatError) -> Self
   func write(to writer: inout ByteWriter)
-  /// Whether two neighbours belong into one run.
+  /// Whether two neighbours belong to one run.
   static func sameItem(_ left: Self, _ right: Self) -> Bool
 }
 
@@ -24,15 +24,14 @@ extension String: RunItem {
   static func read(from reader: inout ByteReader) throws(FormatError) -> String { try reader.string() }
   func write(to writer: inout ByteWriter) { writer.string(self) }
 
-  /// Whether both are the same bytes. `==` also joins canonically equivalent strings, which columns keep apart.
+  /// Whether both have the same bytes. `==` also equates canonically equivalent strings, which columns distinguish.
   static func sameItem(_ left: String, _ right: String) -> Bool { left.utf8.elementsEqual(right.utf8) }
 }
 
 /// Writes a column of runs in the one canonical form.
 ///
-/// Equal neighbours form one group, however they were appended. A group of nulls becomes a null run, a group of two
-/// or more a repeat run, and single values in a row one literal run.
-/// Source: automerge-format, section 2.1.
+/// Equal neighbours form one group, however they were appended. A group of nulls becomes a null run, a group of two or
+/// more values a repeat run, and consecutive single values one literal run. Source: automerge-format, section 2.1.
 struct RunLengthEncoder<Item: RunItem> {
   private var output = ByteWriter()
   private var literals = ByteWriter()
@@ -41,7 +40,7 @@ struct RunLengthEncoder<Item: RunItem> {
   private var groupCount = 0
   /// Rows appended so far, nulls included.
   private(set) var count = 0
-  /// Whether any row is not null. Most columns are left out of a chunk if none is.
+  /// Whether any row is not null. Most columns are omitted from a chunk if none is.
   private(set) var hasValues = false
 
   init() {}
@@ -69,7 +68,7 @@ struct RunLengthEncoder<Item: RunItem> {
     return output.bytes
   }
 
-  /// As `finish`, but nothing at all for a column that holds only nulls.
+  /// Like `finish`, but empty for a column of only nulls.
   mutating func finishUnlessNull() -> [UInt8] {
     guard hasValues else {
       self = RunLengthEncoder()

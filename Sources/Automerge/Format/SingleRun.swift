@@ -1,13 +1,16 @@
-/// What a change says that is one run of plain text or of deletions, as its columns stand in memory.
+/// A change that is one run of plain text or of deletions, as its columns are in memory.
+///
+/// Only what distinguishes such changes is read, so the result is right only if writing it again (`SingleRunEncoder`)
+/// gives the same bytes. The text belongs to the memory, and is valid only as long as that is.
 ///
 /// Only what tells one such change from another is read, so it is true only if writing it again (`SingleRunEncoder`)
 /// gives the same bytes. The text is the memory's, and no longer there than that.
 struct SingleRun {
-  /// Its actors count in the change's list of actors; its text begins at 0.
+  /// Its actors are indices into the change's list of actors; its text begins at 0.
   let run: OpRun
   let text: UnsafeBufferPointer<UInt8>
 
-  /// The columns that come next; nil if they are of something else.
+  /// Reads the columns that come next; nil if they are of another kind of change.
   init?(_ reader: inout MemoryReader, startOp: UInt32, actorCount: Int) {
     let columnCount = reader.uleb()
     guard columnCount == 9 || columnCount == 10 else { return nil }
@@ -27,7 +30,7 @@ struct SingleRun {
       _ = Self.columnLength(0x73, &reader)
     }
     let objectActor = Self.firstValue(&reader), objectCounter = Self.firstValue(&reader)
-    // The key: the element in the first row, and how the others follow it.
+    // The key: the first row's element, and the step to the others.
     let keyActorEnd = reader.offset + lengths.keyActor
     let keyHeader = reader.sleb()
     let keyActor = keyHeader == 0 ? nil : reader.uleb()
@@ -55,7 +58,7 @@ struct SingleRun {
     } else if keyCounter != 0 || !isText {
       return nil
     }
-    // A second actor that nothing names does not come out when the change is written again.
+    // A second actor that nothing names would be missing when the change is written again.
     if actorCount == 2, object.actor == 0, target.actor == 0 { return nil }
     if isText {
       let text = reader.bytes(count: lengths.raw)
@@ -72,7 +75,7 @@ struct SingleRun {
     text = UnsafeBufferPointer(start: nil, count: 0)
   }
 
-  /// A column's length, if it is the column that has to come; else the reader is bad.
+  /// The length of a column, which must be the next one; otherwise the reader becomes bad.
   private static func columnLength(_ spec: UInt64, _ reader: inout MemoryReader) -> Int {
     guard reader.uleb() == spec else {
       _ = reader.bytes(count: .max)

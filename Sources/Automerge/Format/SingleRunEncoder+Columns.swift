@@ -1,8 +1,8 @@
-/// Where a `SingleRunEncoder` writes. All parts go behind what was written, into room that the encoder has made.
+/// Where a `SingleRunEncoder` writes. All parts are appended, into room that the encoder has reserved.
 struct ColumnCursor {
   /// The next byte's place.
   var end: UnsafeMutablePointer<UInt8>
-  /// Where the list of columns goes on, and where the column that is being written begins.
+  /// Where the list of columns continues, and where the column that is being written begins.
   var listEnd: UnsafeMutablePointer<UInt8>
   var columnStart: UnsafeMutablePointer<UInt8>
 
@@ -41,14 +41,14 @@ struct ColumnCursor {
     byte(UInt8(truncatingIfNeeded: value) & 0x7f)
   }
 
-  /// A column of rows that are all the same.
+  /// A column of equal rows.
   @inline(__always)
   mutating func same(_ value: UInt64, _ count: Int) {
     sleb(count == 1 ? -1 : Int64(count))
     uleb(value)
   }
 
-  /// A column of one row that is null or not zero, and zeros behind it.
+  /// A column of one row that is null or not zero, followed by zeros.
   @inline(__always)
   mutating func first(_ value: UInt64?, thenZero count: Int) {
     if let value {
@@ -65,7 +65,7 @@ struct ColumnCursor {
     if count > 0 { same(0, count) }
   }
 
-  /// A column of differences: one, then `secondCount` times another, then `thirdCount` times a third.
+  /// A column of differences: `first` once, `second` `secondCount` times, and `third` `thirdCount` times.
   mutating func deltas(_ first: Int64, _ second: Int64, _ secondCount: Int, _ third: Int64, _ thirdCount: Int) {
     var groups = ((first, 1), (second, max(secondCount, 0)), (third, max(thirdCount, 0)))
     if groups.1.1 > 0, groups.1.0 == groups.0.0 { (groups.0.1, groups.1.1) = (groups.0.1 + groups.1.1, 0) }
@@ -96,7 +96,7 @@ struct ColumnCursor {
     sleb(groups.2.0)
   }
 
-  /// Ends a column and puts it on the list.
+  /// Ends a column and adds it to the list.
   @inline(__always)
   mutating func close(_ spec: UInt8) {
     listEnd.pointee = spec

@@ -2,10 +2,10 @@ import Crypto
 
 /// Writes the body of a change that is one run of typing or one run of deletions: nearly every change that people make.
 ///
-/// The bytes are those of `ChangeEncoder`, but every column is written once, in order, from what is known of the run.
+/// The bytes are those of `ChangeEncoder`, but every column is written once, in order, from the properties of the run.
 /// Unsafe memory. Its invariants: `reserve` has made room for everything that a body can hold before the first byte is
-/// written, so the cursor never passes `capacity`; the body stands behind `headByteCount` bytes kept free for the rest of the
-/// chunk: magic, checksum, and the type and length, which are part of what is hashed.
+/// written, so the cursor never passes `capacity`; the body comes after `headByteCount` bytes kept free for the rest of
+/// the chunk: magic, checksum, and the type and length, which are part of what is hashed.
 struct SingleRunEncoder: ~Copyable {
   /// An operation's id as a change names it: 0 is the author, then the others that it names.
   struct Id: Equatable {
@@ -13,7 +13,7 @@ struct SingleRunEncoder: ~Copyable {
     var counter: UInt32
   }
 
-  /// What stands before the columns.
+  /// The part before the columns.
   struct Head {
     var seq: UInt64
     var startOp: UInt32
@@ -21,7 +21,7 @@ struct SingleRunEncoder: ~Copyable {
     var message: String?
   }
 
-  /// What stands in the columns. Text is ASCII.
+  /// The operations. Text is ASCII.
   enum Body {
     case text(UnsafeBufferPointer<UInt8>)
     case deletion(step: Int64)
@@ -32,9 +32,9 @@ struct SingleRunEncoder: ~Copyable {
   private var base: UnsafeMutablePointer<UInt8>
   private var capacity: Int
   private var cursor: ColumnCursor
-  /// Where the type of the chunk stands, once the change is named.
+  /// Where the type of the chunk is, once the change has its hash.
   private var typeOffset = Self.headByteCount
-  /// Room for the list of columns: at most ten, each with one byte for which and at most five for how long.
+  /// Room for the list of columns: at most ten, each with one byte for its name and at most five for its length.
   private static let listByteCount = 64
 
   init() {
@@ -45,9 +45,9 @@ struct SingleRunEncoder: ~Copyable {
 
   deinit { base.deallocate() }
 
-  /// Writes the part before the columns; `room` is how many bytes dependencies, names and text need in all.
+  /// Writes the part before the columns. `room` is how many bytes the dependencies, names and text need in all.
   mutating func begin(room: Int) {
-    // Numbers of the head, the list of columns, and twice the columns' own numbers.
+    // The numbers of the head, the list of columns, and twice the numbers in the columns.
     let needed = Self.headByteCount + 512 + 2 * room
     if needed > capacity {
       base.deallocate()
@@ -84,7 +84,7 @@ struct SingleRunEncoder: ~Copyable {
     }
   }
 
-  /// Writes the columns of `count` operations from `id` on, in `object`, behind or from `target` on (nil is the head).
+  /// Writes the columns of `count` operations from `id` on, in `object`, after or from `target` on (nil is the head).
   mutating func table(object: Id, target: Id?, id: UInt32, count: Int, _ body: Body) {
     let isText: Bool
     switch body {
@@ -93,10 +93,10 @@ struct SingleRunEncoder: ~Copyable {
     }
     let named = target ?? Id(actor: 0, counter: 0)
     var out = cursor
-    // A column of nothing but nulls is left out.
+    // A column of only nulls is omitted.
     let hasKeyActor = target != nil || count > 1
     out.uleb(isText ? (hasKeyActor ? 9 : 8) : 10)
-    // The list of columns comes first; the columns are moved up to it when it is known how long it is.
+    // The list of columns comes first; the columns are moved up to it once its length is known.
     out.listEnd = out.end
     let start = out.end + Self.listByteCount
     (out.end, out.columnStart) = (start, start)
@@ -142,12 +142,12 @@ struct SingleRunEncoder: ~Copyable {
     cursor.end = out.listEnd + byteCount
   }
 
-  /// The body, until the next one is begun.
+  /// The body, valid until the next one is begun.
   var body: UnsafeBufferPointer<UInt8> {
     UnsafeBufferPointer(start: base + Self.headByteCount, count: cursor.end - base - Self.headByteCount)
   }
 
-  /// The name of the change.
+  /// The hash of the change.
   mutating func changeHash() -> ChangeHash {
     var length = body.count, digits = 1
     while length >= 1 << (7 * digits) { digits += 1 }
@@ -163,7 +163,7 @@ struct SingleRunEncoder: ~Copyable {
     return ChangeHash(digest: sha.finalize())
   }
 
-  /// The change that was just named, as a chunk.
+  /// The chunk of the change whose hash was just computed.
   func chunk(named hash: ChangeHash) -> [UInt8] {
     let checksumOffset = typeOffset - 4, start = checksumOffset - Chunk.magic.count
     for (place, byte) in Chunk.magic.enumerated() { base[start + place] = byte }

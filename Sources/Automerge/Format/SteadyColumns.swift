@@ -1,4 +1,4 @@
-/// The columns of an operation table that seldom change from row to row, read together.
+/// The columns of an operation table that rarely change from row to row, read together.
 struct SteadyColumns {
   private var objectActor, objectCounter: RunLengthDecoder<UInt64>
   private var keyString: RunLengthDecoder<String>
@@ -6,14 +6,15 @@ struct SteadyColumns {
   private var actions: RunLengthDecoder<UInt64>
   private var expands: BooleanDecoder
   private var markNames: RunLengthDecoder<String>
-  /// Rows that were taken here but not in the columns.
+  /// Rows that were consumed here but not in the columns.
   private var taken = 0
 
-  /// For how many of the next rows everything below holds; 0 before the first `read`, and when they are used up.
+  /// For how many of the next rows all properties below hold; 0 before the first `read`, and when these rows are used
+  /// up.
   private(set) var count = 0
-  /// Nil is the root.
+  /// Nil for the root.
   private(set) var object: OpRows.Id?
-  /// Nil where an element is the key.
+  /// Nil if the key is an element.
   private(set) var key: String?
   private(set) var isInsert = false
   private(set) var action = OpAction.set
@@ -33,10 +34,10 @@ struct SteadyColumns {
 
   var keyOffset: Int { keyString.offset }
 
-  /// Whether what stands in the rows at the front may be typed text.
+  /// Whether the rows at the front may be typed text.
   var mayBeText: Bool { isInsert && action == .set && !expand && markName == nil && key == nil }
 
-  /// Sees to it that `count` rows are there to be taken; false at the end.
+  /// Ensures that `count` is at least one; false at the end.
   @inline(__always)
   mutating func read() throws(FormatError) -> Bool { count > 0 ? true : try readNext() }
 
@@ -69,7 +70,7 @@ struct SteadyColumns {
     return OpRows.Id(actor: actor, counter: Int64(counter))
   }
 
-  /// Takes some of the `count` rows.
+  /// Consumes some of the `count` rows.
   @inline(__always)
   mutating func skip(_ rows: Int) {
     precondition(rows <= count, "the rows are there")

@@ -1,8 +1,8 @@
-/// Values of one type and byte length in consecutive rows, their bytes back to back.
+/// Values of one type and byte length in consecutive rows, whose bytes are contiguous.
 struct ValueRun {
   /// Type code. Source: `RawValue.Code`.
   let code: UInt8
-  /// Bytes of each value.
+  /// The number of bytes of each value.
   let byteCount: Int
   var count: Int
   /// `count * byteCount` bytes, sharing the column's buffer.
@@ -34,7 +34,7 @@ struct ValueDecoder {
   private(set) var text = Text()
 
   /// Rows that are known to be strings of one scalar each, as `readText` found them: how many bytes each has, and how
-  /// many of them were taken and are left.
+  /// many rows were consumed and are left.
   struct Text {
     fileprivate(set) var byteCount = 0
     fileprivate(set) var taken = 0
@@ -50,8 +50,8 @@ struct ValueDecoder {
 
   var offset: Int { metadata.offset }
 
-  /// The next rows of one type and length, at most `count` of them; nil at the end.
-  /// The bytes are there, but `RawValue` checks what they mean when a value is asked for.
+  /// The next rows of one type and length, at most `count` of them; nil at the end. The bytes exist, but `RawValue`
+  /// checks their meaning only when a value is requested.
   mutating func nextRun(atMost count: Int = .max) throws(FormatError) -> ValueRun? {
     guard let run = try metadata.nextRun(atMost: count) else { return nil }
     guard let word = run.value else { throw .unexpectedNull(at: metadata.offset) }
@@ -65,8 +65,8 @@ struct ValueDecoder {
       code: UInt8(word & 15), byteCount: byteCount, count: run.count, bytes: try raw.bytes(count: total))
   }
 
-  /// Looks which rows at the front are strings of one scalar each, all of them of one length. Returns their bytes; nil if
-  /// there is none. - Complexity: O(n) in the bytes.
+  /// The bytes of the rows at the front that are strings of one scalar each, all of one length; nil if there are none.
+  /// - Complexity: O(n) in the bytes
   mutating func readText() throws(FormatError) -> ArraySlice<UInt8>? {
     guard let run = try metadata.peekRun(), let word = run.value, word & 15 == UInt64(RawValue.Code.string),
       case let byteCount = word >> 4, (1...4).contains(byteCount)
@@ -78,7 +78,7 @@ struct ValueDecoder {
     return rows.prefix(count * width)
   }
 
-  /// Takes some of the rows that `readText` found.
+  /// Consumes some of the rows that `readText` found.
   mutating func skipText(_ count: Int) throws(FormatError) {
     metadata.skip(count)
     _ = try raw.bytes(count: count * text.byteCount)
@@ -86,10 +86,10 @@ struct ValueDecoder {
     text.left -= count
   }
 
-  /// How many rows the run at the front has; 0 at the end.
+  /// The number of rows in the run at the front; 0 at the end.
   mutating func rowsInRun() throws(FormatError) -> Int { try metadata.peekRun()?.count ?? 0 }
 
-  /// How many of the next rows are byte strings without bytes for sure; as many as one likes at the end.
+  /// How many of the next rows are certainly empty byte strings; at the end, as many as needed.
   mutating func emptyRows() throws(FormatError) -> Int {
     guard let run = try metadata.peekRun() else { return .max }
     return run.value == UInt64(RawValue.Code.bytes) ? run.count : 0
@@ -98,7 +98,7 @@ struct ValueDecoder {
   /// The next row; nil at the end.
   mutating func next() throws(FormatError) -> RawValue? { try nextRun(atMost: 1)?.value(at: 0) }
 
-  /// Throws if rows are left. Bytes that no row claims are an error too, unless allowed.
+  /// Throws if rows are left, and if there are bytes that belong to no row, unless allowed.
   mutating func expectEnd(allowingSpareBytes: Bool = false) throws(FormatError) {
     try metadata.expectEnd()
     if !allowingSpareBytes { try raw.expectEnd() }

@@ -1,4 +1,4 @@
-/// Writes the two columns that hold values: lengths with type codes, and the values' bytes back to back.
+/// Writes the two columns of values: lengths with type codes, and the contiguous bytes of the values.
 struct ValueEncoder {
   private var metadata = RunLengthEncoder<UInt64>()
   private var raw = ByteWriter()
@@ -15,14 +15,14 @@ struct ValueEncoder {
 
   mutating func append(_ value: ScalarValue) { append(RawValue(value)) }
 
-  /// Appends `count` byte strings without bytes in O(1).
+  /// Appends `count` empty byte strings in O(1).
   mutating func appendNoBytes(count: Int) { metadata.append(UInt64(RawValue.Code.bytes), count: count) }
 
   /// Appends `count` nulls in O(1).
   mutating func appendNull(count: Int = 1) { metadata.append(0, count: count) }
 
   /// Appends each scalar of some UTF-8 as a string of its own: the values of a run of typed text.
-  /// - Complexity: O(n) in the bytes, but with work only where the byte length of the scalars changes.
+  /// - Complexity: O(n) in the bytes, with real work only where the byte length of the scalars changes
   mutating func appendText(_ utf8: ArraySlice<UInt8>) {
     raw.raw(utf8)
     utf8.withUnsafeBufferPointer { bytes in
@@ -47,7 +47,7 @@ struct ValueEncoder {
 
 /// The shape of one scalar in UTF-8.
 enum UTF8Scalar {
-  /// How many bytes the scalar has that starts with `lead`; 1 for a byte that starts none.
+  /// The number of bytes of the scalar that starts with `lead`; 1 for a byte that starts none.
   @inline(__always)
   static func byteCount(lead: UInt8) -> Int {
     if lead < 0xc0 { return 1 }
@@ -55,7 +55,7 @@ enum UTF8Scalar {
     return lead < 0xf0 ? 3 : 4
   }
 
-  /// How many scalars of `byteCount` bytes each, all valid, `bytes` begins with.
+  /// How many valid scalars of `byteCount` bytes each `bytes` begins with.
   static func count(in bytes: ArraySlice<UInt8>, byteCount: Int) -> Int {
     bytes.withUnsafeBufferPointer { bytes in
       if byteCount == 1 { return bytes.firstIndex { $0 >= 0x80 } ?? bytes.count }
@@ -73,7 +73,7 @@ enum UTF8Scalar {
     guard lead >= 0xc2, byteCount(lead: lead) == bytes.count, bytes.dropFirst().allSatisfy({ $0 & 0xc0 == 0x80 }) else {
       return false
     }
-    // Neither longer than it has to be, nor a surrogate, nor beyond the last scalar.
+    // The encoding is not overlong, not a surrogate, and not past the last scalar.
     return switch lead {
     case 0xe0: second >= 0xa0
     case 0xed: second < 0xa0

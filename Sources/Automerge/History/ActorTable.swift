@@ -1,7 +1,7 @@
-/// The actors of one document, in the order in which they were met. An `OpId` holds an index into it.
+/// The actors of one document, in the order in which they first appeared. An `OpId` holds an index into this table.
 final class ActorTable {
   private(set) var actors: [ActorId] = []
-  /// Numbers in the byte order of the actors, with room between them for actors to come.
+  /// Numbers in the byte order of the actors, with gaps for actors to come.
   private(set) var ranks: [UInt32] {
     @inline(__always) unsafeAddress { UnsafePointer(ranksCell.address) }
     @inline(__always) unsafeMutableAddress { ranksCell.address }
@@ -24,8 +24,8 @@ final class ActorTable {
 
   func find(_ actor: ActorId) -> UInt32? { indices[actor] }
 
-  /// The actor's index; a new actor is added. - Complexity: O(n) in the actors if it is new, though
-  /// nearly always only as many four-byte numbers are moved.
+  /// The actor's index; adds a new actor.
+  /// - Complexity: O(n) in the actors if it is new, though nearly always this moves only as many four-byte numbers
   func index(of actor: ActorId) -> UInt32 {
     if let known = indices[actor] { return known }
     let index = UInt32(actors.count)
@@ -57,7 +57,8 @@ final class ActorTable {
     }
   }
 
-  /// Numbers all actors anew, around the middle. - Complexity: O(n) in the actors.
+  /// Numbers all actors again, around the middle.
+  /// - Complexity: O(n) in the actors
   private func spreadRanks() {
     let count = UInt32(sorted.count), step = max(1, min(Self.rankStep, UInt32.max / (count + 1)))
     let start = UInt32.max / 2 - count / 2 * step

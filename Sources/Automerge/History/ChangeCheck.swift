@@ -1,4 +1,4 @@
-/// Whether a change of another replica fits this document; asked before anything of it is applied.
+/// Whether a change of another replica fits this document. Checked before any part of it is applied.
 struct ChangeCheck {
   let change: DecodedChange
   let core: DocumentCore
@@ -21,12 +21,12 @@ struct ChangeCheck {
     let author = actors[0], header = change.header
     let next = UInt64(core.graph.changeCount(of: author)) + 1
     if header.seq != next {
-      // A number that is taken is another change's.
+      // A number that is in use belongs to another change.
       throw header.seq < next && header.seq > 0
         ? .equalActors(core.actors[author], change.hash) : .inconsistent(change.hash, .sequence)
     }
     guard deps.count < 2 || Set(deps).count == deps.count else { throw .inconsistent(change.hash, .dependency) }
-    // The greatest counter of all stays free, so that the one behind an operation can always be written down.
+    // The greatest counter is never used, so that the counter after an operation always fits.
     guard change.opCount <= Int(UInt32.max) - Int(header.startOp) else { throw .inconsistent(change.hash, .counters) }
     let own = core.graph.lastRow(of: author).map { [$0] } ?? []
     for row in deps + own where header.startOp <= core.graph.records[Int(row)].maxOp {
@@ -42,7 +42,7 @@ struct ChangeCheck {
 
   private func fault(of run: OpRun, counter: UInt32) -> LoadError.Inconsistency? {
     if run.kind == .other { return fault(of: change.others[Int(run.text)], counter: counter) }
-    // What an operation refers to was there when it was made, so it has a smaller counter.
+    // What an operation refers to was made before it, so it has a smaller counter.
     guard run.object.counter < counter, run.target.counter < counter else { return .counters }
     guard isSequence(run.object, before: counter) else { return .object }
     if run.kind == .insertText {
@@ -78,7 +78,7 @@ struct ChangeCheck {
     id.isZero ? .zero : OpId(counter: id.counter, actor: actors[Int(id.actor)])
   }
 
-  /// Whether an id is of the change itself, of an operation before `counter`.
+  /// Whether an id belongs to the change itself, before `counter`.
   private func isOwn(_ id: OpId, before counter: UInt32) -> Bool {
     id.actor == 0 && id.counter >= change.header.startOp && id.counter < counter
   }

@@ -14,10 +14,11 @@ struct ChangeGraph {
   /// The operations of all changes.
   var operationCount: Int { records.opCount }
 
-  /// Hashes of the first rows.
+  /// The hashes of the first rows.
   private(set) var hashes: [ChangeHash] = []
   private var rows = HashIndex()
-  /// The rows that are heads of what was loaded, and the hashes that they should have, until that has been verified.
+  /// The rows that were the heads when the document was loaded, and the hashes that these should have, until they are
+  /// verified.
   private var expected: (rows: [UInt32], heads: [ChangeHash])?
 
   var count: Int { records.count }
@@ -25,16 +26,16 @@ struct ChangeGraph {
   /// The rows that a change depends on, in its own order.
   func deps(of row: Int) -> RowDeps { records.deps(of: row) }
 
-  /// The author of the change that came last.
+  /// The author of the last change.
   var lastAuthor: UInt32? { records.last?.actor }
 
   /// An actor's last change; nil if it made none.
   func lastRow(of actor: UInt32) -> UInt32? { Int(actor) < lastRows.count ? lastRows[Int(actor)] : nil }
 
-  /// How many changes an actor made: they are numbered from 1.
+  /// How many changes an actor made. They are numbered from 1.
   func changeCount(of actor: UInt32) -> UInt32 { lastRow(of: actor).map { records[Int($0)].seq } ?? 0 }
 
-  /// The place of a row among the heads, which ascend.
+  /// The index of a row among the heads, which ascend.
   private func headPlace(of row: UInt32) -> Int? {
     var low = 0, high = heads.count
     while low < high {
@@ -44,8 +45,8 @@ struct ChangeGraph {
     return low < heads.count && heads[low] == row ? low : nil
   }
 
-  /// Where the changes from `row` on end that have the same author, time and number of operations, each directly behind
-  /// the one before it, as far as they are kept together.
+  /// The end of the stretch from `row` on whose changes have the same author, time and number of operations, each
+  /// directly after the one before it, as far as they are stored together.
   func endOfStretch(from row: Int) -> Int { records.endOfStretch(from: row) }
 
   /// Adds a change. Its dependencies are rows in the change's own order.
@@ -65,7 +66,7 @@ struct ChangeGraph {
     if record.opCount > 0 { maxOp = max(maxOp, record.maxOp) }
   }
 
-  /// Adds a change by the author of the only head, which it depends on; false if that is not so.
+  /// Adds a change that depends on the only head alone and has the same author; false if there is no such head.
   mutating func appendToOwnHead(author: UInt32, startOp: UInt32, opCount: UInt32, time: Int64) -> Bool {
     let row = UInt32(count)
     guard row > 0, heads.count == 1, heads[0] == row - 1 else { return false }
@@ -79,8 +80,8 @@ struct ChangeGraph {
     return true
   }
 
-  /// Adds `more` changes that are like the last one and the only head, each on top of the one before it, by the same
-  /// author at the same time, with as many operations.
+  /// Adds `more` changes like the last one, which is the only head: each depends on the one before it and has the same
+  /// author, time and number of operations.
   mutating func repeatLast(_ more: Int) {
     guard more > 0 else { return }
     records.lengthenLast(by: more)
@@ -91,7 +92,7 @@ struct ChangeGraph {
     if last.opCount > 0 { maxOp = max(maxOp, last.maxOp) }
   }
 
-  /// Makes room for the hashes of more changes.
+  /// Reserves room for the hashes of more changes.
   mutating func reserve(_ more: Int) {
     guard more > hashes.count / 4 else { return }
     hashes.reserveCapacity(hashes.count + more)
@@ -100,21 +101,21 @@ struct ChangeGraph {
 
   // MARK: Hashes
 
-  /// Names the first row that has no hash yet.
+  /// Sets the hash of the first row that has none yet.
   mutating func appendHash(_ hash: ChangeHash) {
     hashes.append(hash)
     rows.insert(place: hashes.count - 1, in: hashes)
   }
 
-  /// Among the rows that have a hash.
+  /// Finds a row among those that have a hash.
   func row(of hash: ChangeHash) -> Int? { rows.place(of: hash, in: hashes) }
 
-  /// Notes which hashes the present heads should have.
+  /// Records which hashes the present heads should have.
   mutating func expect(_ hashes: [ChangeHash]) { expected = (heads, hashes) }
 
   var isVerified: Bool { expected == nil }
 
-  /// Compares the hashes of the heads with those that they should have. All rows have their hashes.
+  /// Compares the hashes of the heads with those that they should have. All rows must have their hashes.
   mutating func verify() throws(LoadError) {
     guard let expected else { return }
     guard expected.rows.map({ hashes[Int($0)] }).sorted() == expected.heads.sorted() else {
@@ -126,12 +127,13 @@ struct ChangeGraph {
   // MARK: Walks
 
   /// The rows that are neither among `known` nor ancestors of them, ascending.
-  /// - Complexity: O(k) in the rows from the newest one back to the oldest one missing, which are few when few are missing: the
-  ///   walk goes back from the heads and ends as soon as everything still open is known.
+  /// - Complexity: O(k) in the rows from the newest one back to the oldest one missing, which are few when few are
+  ///   missing: the walk goes back from the heads and ends as soon as everything still open is known
   func rows(notAncestorsOf known: [Int]) -> [Int] {
     if known.isEmpty { return Array(0..<count) }
     if let rows = rows(inLineAfter: known) { return rows }
-    // Each row comes after its dependencies, so going down row by row meets all successors of a row before the row itself.
+    // Each row comes after its dependencies, so walking down row by row meets all successors of a row before the row
+    // itself.
     var marks = RowMarks(newest: max(heads.last.map(Int.init) ?? 0, known.max() ?? 0))
     var unknownOpen = 0
     func mark(_ row: Int, isKnown: Bool) {
@@ -163,7 +165,8 @@ struct ChangeGraph {
     return result.reversed()
   }
 
-  /// The rows after `known` if a straight line leads there from the head, as while one person types; nil if none does.
+  /// The rows after `known`, if a straight line leads from there to the head, as it does while one person types; nil
+  /// otherwise.
   private func rows(inLineAfter known: [Int]) -> [Int]? {
     guard known.count == 1, heads.count == 1, let start = known.first, var row = heads.first.map(Int.init) else {
       return nil
@@ -190,15 +193,16 @@ struct ChangeGraph {
   }
 }
 
-/// What a walk back from the newest row has found out about rows.
+/// What a walk back from the newest row has learned about rows.
 private struct RowMarks {
   enum Mark: UInt8 { case none, unknown, known }
 
-  /// A row farther than this behind the ones looked at is kept apart, and costs no room for the rows in between.
+  /// A row that is farther than this from the ones walked so far is stored separately, so that the rows in between take
+  /// no room.
   private static let stretch = 1024
 
   let newest: Int
-  /// From the newest row on back.
+  /// The marks from the newest row on back.
   private var near: [Mark] = []
   private var far: [Int: Mark] = [:]
 

@@ -1,4 +1,4 @@
-/// Finds the change that an operation is part of.
+/// Finds the change that an operation belongs to.
 ///
 /// Read from the graph on demand, each change once.
 struct ChangeLookup {
@@ -11,7 +11,8 @@ struct ChangeLookup {
   private var entries: [[Entry]] = []
   private var nextRow = 0
 
-  /// Takes account of the changes that came since the last time. - Complexity: O(n) in them.
+  /// Adds the changes made since the last update.
+  /// - Complexity: O(n) in these changes
   mutating func update(from graph: ChangeGraph) {
     while nextRow < graph.count {
       let record = graph.records[nextRow], actor = Int(record.actor)
@@ -23,10 +24,11 @@ struct ChangeLookup {
     }
   }
 
-  /// The row of the change; nil if the operation is of none yet. - Complexity: O(log n) in the actor's changes.
+  /// The row of the change; nil if the operation belongs to none yet.
+  /// - Complexity: O(log n) in the actor's changes
   func row(of id: OpId) -> Int? { place(of: id).map { entries[Int(id.actor)][$0].row } }
 
-  /// The row of the change, and how many operations from `id` on are surely of the same change.
+  /// The row of the change, and how many operations from `id` on certainly belong to the same change.
   func stretch(from id: OpId, in graph: ChangeGraph) -> (row: Int, count: Int)? {
     guard let row = row(of: id) else { return nil }
     return (row, Int(graph.records[row].maxOp) - Int(id.counter) + 1)

@@ -5,8 +5,8 @@ struct ChangeQueue {
   private var hashes: [ChangeHash] = []
   private var index = HashIndex()
 
-  /// Bounds the changes whose dependencies never arrive: a peer may send any number. Source: PeerProtocol.md, "Expensive
-  /// changes".
+  /// Limits the changes whose dependencies never arrive, of which a peer may send any number. Source: PeerProtocol.md,
+  /// "Expensive changes".
   private static let maximumWaiting = 4096
   private static let maximumWaitingBytes = 16 << 20
 
@@ -21,7 +21,7 @@ struct ChangeQueue {
     index.insert(place: hashes.count - 1, in: hashes)
   }
 
-  /// Drops the changes that came last, if there are too many. Peers that have them are asked again.
+  /// Drops the last changes if there are too many. Peers that have them are asked again.
   mutating func trim() {
     var byteCount = 0
     var kept = 0
@@ -36,13 +36,13 @@ struct ChangeQueue {
     for change in all.prefix(kept) { add(change) }
   }
 
-  /// Some changes, and places in them in the order in which they can be applied.
+  /// Some changes, and their indices in the order in which they can be applied.
   struct Ready {
     let changes: [DecodedChange]
     let order: [Int]
   }
 
-  /// Takes out what can be applied, in order.
+  /// Removes and returns the changes that can be applied, in order.
   mutating func takeReady(isKnown: (ChangeHash) -> Bool) -> Ready {
     guard !waiting.isEmpty else { return Ready(changes: [], order: []) }
     let order = ReadyOrder.order(of: hashes, index, deps: { waiting[$0].header.deps }, isKnown: isKnown)
@@ -58,14 +58,15 @@ struct ChangeQueue {
   }
 }
 
-/// The order in which the changes of a batch are applied: first come, first served, and a change that became ready behind
-/// those that were before it. Source: automerge-format, section 4, "Applying a batch".
+/// The order in which the changes of a batch are applied: in the order of the batch, and a change that becomes ready is
+/// applied after those that were ready before it. Source: automerge-format, section 4, "Applying a batch".
 enum ReadyOrder {
-  /// The places of the changes that can be applied. Others wait for what is neither known nor among them.
+  /// The indices of the changes that can be applied. The others wait for changes that are neither known nor among
+  /// these.
   static func order(
     of hashes: [ChangeHash], _ index: HashIndex, deps: (Int) -> [ChangeHash], isKnown: (ChangeHash) -> Bool
   ) -> [Int] {
-    // For each change how many of its dependencies are not there yet, and its dependents as a linked list.
+    // For each change how many of its dependencies are missing, and its dependents as a linked list.
     var missing = Array(repeating: 0, count: hashes.count)
     var first = Array(repeating: -1, count: hashes.count), last = first
     var links: [(place: Int, next: Int)] = []

@@ -5,10 +5,10 @@ struct ChangeRecord: BitwiseCopyable {
   var startOp: UInt32
   var opCount: UInt32
   var time: Int64
-  /// How many operations are before it in the log; set when it is added.
+  /// How many operations come before the change in the log. Set when the change is added.
   var firstOp: UInt32 = 0
 
-  /// Where its operations are in the log.
+  /// The indices of its operations in the log.
   var ops: Range<Int> { Int(firstOp)..<Int(firstOp) + Int(opCount) }
 
   /// The last operation; one less than the first if there is none.
@@ -17,14 +17,14 @@ struct ChangeRecord: BitwiseCopyable {
 
 /// The changes of a document, row by row.
 ///
-/// Typing makes many changes that differ in nothing but their numbers: each by the author of the one before it and on
-/// top of that alone, in the same second, with as many operations. Such a stretch is kept as its first change
-/// and what that depends on, so typing on makes no record at all.
+/// Typing makes many changes that differ only in their numbers: each has the same author, second and number of
+/// operations as the one before it, and depends on that alone. Such a stretch is stored as its first change and what
+/// that depends on, so further typing adds no record.
 struct ChangeRecords: RandomAccessCollection {
   private struct Stretch: BitwiseCopyable {
     let first: ChangeRecord
     let firstRow: UInt32
-    /// The first row's first dependency in `deps`; the last one is before the next stretch's first.
+    /// The first row's first dependency in `deps`; its last one is before the next stretch's first.
     let firstDep: UInt32
   }
 
@@ -53,14 +53,14 @@ struct ChangeRecords: RandomAccessCollection {
     opCount += Int(record.opCount)
   }
 
-  /// Adds `more` changes like the last one, each behind the one before it in every respect.
+  /// Adds `more` changes like the last one, each continuing the one before it in every respect.
   mutating func lengthenLast(by more: Int) {
     guard more > 0, let last else { return }
     count += more
     opCount += more * Int(last.opCount)
   }
 
-  /// Whether a change that depends on the last one alone makes its stretch longer.
+  /// Whether a change that depends on the last one alone extends its stretch.
   @inline(__always)
   private func continues(_ record: ChangeRecord) -> Bool {
     guard let last = stretches.last else { return false }
@@ -80,7 +80,7 @@ struct ChangeRecords: RandomAccessCollection {
     return RowDeps(listed: deps[Int(first.firstDep)..<end])
   }
 
-  /// The end of the stretch that a row is in.
+  /// The end of the stretch that contains a row.
   func endOfStretch(from row: Int) -> Int { end(of: stretch(of: row)) }
 
   private func end(of place: Int) -> Int {
@@ -113,7 +113,7 @@ struct ChangeRecords: RandomAccessCollection {
 /// The rows that a change depends on.
 struct RowDeps: RandomAccessCollection {
   private let listed: ArraySlice<UInt32>
-  /// Of a change inside a stretch: the row before.
+  /// For a change inside a stretch, the row before it.
   private let previous: UInt32?
 
   init(listed: ArraySlice<UInt32>) { (self.listed, previous) = (listed, nil) }

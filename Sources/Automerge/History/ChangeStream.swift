@@ -1,7 +1,7 @@
 extension DocumentCore {
-  /// Takes in changes from the front of some chunks, up to one that `filter` may leave out, and returns how many bytes they
-  /// are. No transaction is pending.
-  /// - Complexity: O(n) in the bytes for looking at them, even if nothing is taken.
+  /// Applies changes from the front of some chunks, up to one that `filter` may leave out, and returns how many bytes
+  /// they have. No transaction is pending.
+  /// - Complexity: O(n) in the bytes, even if nothing is applied
   func takeRuns(
     _ memory: UnsafeBufferPointer<UInt8>, edits: inout TextEditCollector?, filter: AuthorFilter?
   ) -> Int {
@@ -12,10 +12,10 @@ extension DocumentCore {
   }
 }
 
-/// Changes of others as they nearly always come: each one run of typing or deleting.
+/// Applies changes of others in their most common form: each is one run of typing or deleting.
 ///
-/// This is a shortcut through `DocumentCore.take`: of a run, nothing is made but its operations in the objects and in the log.
-/// It takes only what `take` would take, with the same outcome, and leaves everything else to that.
+/// A shortcut through `DocumentCore.take`, which only adds a run's operations to the objects and to the log. It applies
+/// only what `take` would apply, with the same result, and leaves everything else to `take`.
 private struct ChangeStream: ~Copyable {
   private let core: DocumentCore
   private let memory: UnsafeBufferPointer<UInt8>
@@ -27,7 +27,7 @@ private struct ChangeStream: ~Copyable {
     gate = filter.map { FrameGate($0, core: core) }
   }
 
-  /// Returns how many bytes were taken.
+  /// Returns how many bytes were applied.
   mutating func take(from first: ChangeFrame, edits: inout TextEditCollector?) -> Int {
     if first.body.upperBound == memory.count {
       gate?.open(through: [first])
@@ -54,7 +54,7 @@ private struct ChangeStream: ~Copyable {
       }
       return taken
     }
-    // What is to be left out of several branches is seen only when all of it is read.
+    // What must be left out of several branches is only known when all of them are read.
     gate?.open(through: [])
     guard let order = order(of: frames) else { return 0 }
     for place in order where !take(frames[place], at: 0, edits: &edits) { return 0 }
@@ -67,8 +67,8 @@ private struct ChangeStream: ~Copyable {
     return takeRun(frame, edits: &edits) || takeWhole(frame, edits: &edits)
   }
 
-  /// The order in which changes of several branches are taken, without those that are known; nil if one of them waits for
-  /// what is not there.
+  /// The order in which changes of several branches are applied, without those that are known; nil if one of them
+  /// depends on a missing change.
   private func order(of frames: [ChangeFrame]) -> [Int]? {
     var hashes: [ChangeHash] = [], places: [Int] = [], deps: [[ChangeHash]] = [], index = HashIndex()
     for (place, frame) in frames.enumerated()
@@ -83,7 +83,7 @@ private struct ChangeStream: ~Copyable {
     return order.count == hashes.count ? order.map { places[$0] } : nil
   }
 
-  /// Takes in one change that is read in full; false if it is not good, and then nothing has happened.
+  /// Applies one change that is decoded completely; false if it is not valid, and then nothing has changed.
   private func takeWhole(_ frame: ChangeFrame, edits: inout TextEditCollector?) -> Bool {
     let chunk = Chunk(kind: .change, body: Array(memory[frame.body])[...], hash: frame.hash)
     guard let change = try? ChangeDecoder.decode(chunk), gate?.refuses(change.header.actor) != true,
@@ -93,7 +93,7 @@ private struct ChangeStream: ~Copyable {
     return true
   }
 
-  /// Takes in one change of one run; false if it is something else, and then nothing has happened.
+  /// Applies one change of one run; false if it is another kind of change, and then nothing has changed.
   private mutating func takeRun(_ frame: ChangeFrame, edits: inout TextEditCollector?) -> Bool {
     var reader = MemoryReader(UnsafeBufferPointer(rebasing: memory[frame.body]))
     guard let head = SingleRunHead(&reader, core: core), gate?.closed.contains(head.author) != true else {
@@ -111,7 +111,7 @@ private struct ChangeStream: ~Copyable {
       id.isZero ? .zero : OpId(counter: id.counter, actor: id.actor == 0 ? author : head.other ?? author)
     }
     (run.object, run.target) = (own(run.object), own(run.target))
-    // What an operation refers to was there when it was made, so it has a smaller counter.
+    // What an operation refers to was made before it, so it has a smaller counter.
     guard run.object.counter < head.startOp, run.target.counter < head.startOp,
       Int(run.count) <= Int(UInt32.max) - Int(head.startOp),
       let tree = core.store.sequence(run.object), core.log.hasRoom(for: Int(run.count))
@@ -139,17 +139,16 @@ private struct ChangeStream: ~Copyable {
   }
 }
 
-/// Which authors' changes are left out of changes that were each made on top of the one before: those behind the last that
-/// is attested.
+/// Which authors' changes are left out of a line of changes: those after an author's last attested change.
 private struct FrameGate {
   private let filter: AuthorFilter
   private let core: DocumentCore
-  /// The place of each author's last attested change.
+  /// The index of each author's last attested change.
   private var through: [ActorId: Int] = [:]
   private var place = 0
-  /// Up to here nothing changes in what is left out.
+  /// The index up to which the set of left-out authors stays the same.
   private var steadyThrough = Int.max
-  /// Whose changes are left out now, of those that the document knows.
+  /// The authors that are left out now and that the document knows.
   private(set) var closed: [UInt32] = []
 
   init(_ filter: AuthorFilter, core: DocumentCore) { (self.filter, self.core) = (filter, core) }
@@ -174,13 +173,13 @@ private struct FrameGate {
   }
 }
 
-/// What stands before the columns of a change of one run, resolved in the document that it is for.
+/// The part before the columns of a change of one run, resolved against its document.
 private struct SingleRunHead {
-  /// The rows it was made on top of, in its own order; `dep` if there is one.
+  /// The rows that the change depends on, in its own order; `dep` if there is only one.
   private var deps: [UInt32] = []
   private var dep: UInt32?
   let author: UInt32
-  /// The other actor that it names.
+  /// The other actor that the change names.
   private(set) var other: UInt32?
   let startOp: UInt32
   private let seq: UInt32
@@ -188,7 +187,7 @@ private struct SingleRunHead {
 
   private static let maximumDepCount = 8
 
-  /// Nil if the change does not fit the document or has something that few changes have.
+  /// Nil if the change does not fit the document, or has something unusual.
   init?(_ reader: inout MemoryReader, core: DocumentCore) {
     let depCount = reader.uleb()
     guard depCount > 0, depCount <= Self.maximumDepCount else { return nil }
@@ -243,7 +242,7 @@ private struct SingleRunHead {
 }
 
 extension TextTree {
-  /// Whether `count` elements are there, from `first` on, whose counters rise or fall by `step`.
+  /// Whether `count` elements exist, from `first` on, whose counters increase or decrease by `step`.
   func holds(_ first: OpId, count: Int, step: Int) -> Bool {
     var target = first, left = count
     while left > 0 {

@@ -1,18 +1,18 @@
-/// Takes chunks into a document: all that is good in them, for a bad chunk never takes a good one with it.
+/// Applies chunks to a document: everything in them that is good, since a bad chunk does not affect the others.
 ///
 /// It is an error only if nothing was good. An empty document takes over the first document chunk as it was loaded.
 struct ChunkIntake {
-  /// The document that was given, or the one that was loaded in the place of it.
+  /// The document that was passed in, or the loaded one that replaces it.
   private(set) var core: DocumentCore
-  /// Changes that have been read, and are not in the document yet.
+  /// Changes that have been read and are not in the document yet.
   private var changes: [DecodedChange] = []
   private var firstError: LoadError?
   private var isAnyGood: Bool
 
-  /// - Parameter isAnyGood: whether something of what came with the chunks has been taken in already.
+  /// - Parameter isAnyGood: whether something that came with the chunks has been applied already
   init(_ core: DocumentCore, isAnyGood: Bool = false) { (self.core, self.isAnyGood) = (core, isAnyGood) }
 
-  /// No transaction is pending.
+  /// Applies chunks. No transaction is pending.
   mutating func take(
     _ data: ArraySlice<UInt8>, verification: Verification, edits: inout TextEditCollector?,
     filter: inout AuthorFilter?
@@ -30,7 +30,7 @@ struct ChunkIntake {
     try takeChanges(edits: &edits, filter: &filter)
   }
 
-  /// The same of what was read elsewhere.
+  /// The same for chunks that were read on another thread.
   mutating func take(
     _ portion: ChangePortion, edits: inout TextEditCollector?, filter: inout AuthorFilter?
   ) throws(LoadError) {
@@ -49,7 +49,7 @@ struct ChunkIntake {
     switch chunk.kind {
     case .change, .compressedChange:
       changes.append(try ChangeDecoder.decode(chunk))
-      // Whether it is good is known when it is in the document.
+      // Whether it is good is only known once it is in the document.
       return
     case .document:
       if core.graph.count == 0, core.queue.isEmpty, changes.isEmpty {
@@ -64,7 +64,7 @@ struct ChunkIntake {
     isAnyGood = true
   }
 
-  /// Takes in the changes that have been read; throws if none of them is good, nor anything before them.
+  /// Applies the changes that have been read; throws if neither any of them nor anything before them is good.
   private mutating func takeChanges(
     edits: inout TextEditCollector?, filter: inout AuthorFilter?
   ) throws(LoadError) {
@@ -72,7 +72,7 @@ struct ChunkIntake {
     if filter?.leftOut.isEmpty == false { isAnyGood = true }
     if !changes.isEmpty {
       do throws(LoadError) { try core.receive(changes, edits: &edits) } catch { firstError = firstError ?? error }
-      // Good is what is in the document now, or waits for what it depends on.
+      // A change is good if it is in the document now, or waits for its dependencies.
       isAnyGood =
         isAnyGood || changes.contains { [core] in core.row(of: $0.hash) != nil || core.queue[$0.hash] != nil }
     }
@@ -82,7 +82,7 @@ struct ChunkIntake {
     if case .equalActors = firstError { core.equalActors = firstError }
   }
 
-  /// Puts a loaded document in the place of the empty one.
+  /// Replaces the empty document by a loaded one.
   private mutating func adopt(
     _ loaded: DocumentDecoder.Loaded, edits: inout TextEditCollector?, filter: AuthorFilter?
   ) throws(LoadError) {

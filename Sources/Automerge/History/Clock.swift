@@ -1,9 +1,10 @@
 /// A past state of a document: how far each actor's operations belong to it.
 struct Clock {
-  /// For each actor index the greatest counter that is in. Actors behind the end are in as a whole or not at all.
+  /// For each actor index the greatest counter that is included. Actors past the end are included as a whole or not at
+  /// all.
   private var limits: [UInt32]
   private let rest: UInt32
-  /// Operations that are left out although they are not past the limit.
+  /// Operations that are excluded although they are not past the limit.
   private var hidden: Hidden?
 
   private struct Hidden {
@@ -11,7 +12,7 @@ struct Clock {
     /// Ascending.
     let counters: [ClosedRange<UInt32>]
 
-    /// The number of the first range that ends at or behind a counter.
+    /// The index of the first range that ends at or after a counter.
     func position(_ counter: UInt32) -> Int {
       var low = 0, high = counters.count
       while low < high {
@@ -22,14 +23,14 @@ struct Clock {
     }
   }
 
-  /// Everything is in.
+  /// Includes everything.
   static let now = Clock(limits: [], rest: .max)
-  /// Nothing is in.
+  /// Includes nothing.
   static let nothing = Clock(limits: [], rest: 0)
 
   private init(limits: [UInt32], rest: UInt32) { (self.limits, self.rest) = (limits, rest) }
 
-  /// Whether everything is in, without a look at the changes.
+  /// Whether everything is included, judged without looking at the changes.
   var isNow: Bool { limits.isEmpty && rest == .max && hidden == nil }
 
   @inline(__always)
@@ -38,7 +39,7 @@ struct Clock {
   @inline(__always)
   func covers(_ id: OpId) -> Bool { id.counter <= limit(actor: id.actor) && !(hidden != nil && hides(id)) }
 
-  /// Lowers or raises how far an actor's operations belong to the state.
+  /// Lowers or raises the limit of an actor's operations.
   mutating func set(_ limit: UInt32, actor: UInt32) {
     let index = Int(actor)
     if index >= limits.count { limits.append(contentsOf: repeatElement(rest, count: index + 1 - limits.count)) }
@@ -54,15 +55,15 @@ struct Clock {
     return clock
   }
 
-  /// Whether an operation is left out.
+  /// Whether an operation is excluded.
   func hides(_ id: OpId) -> Bool {
     guard let hidden, hidden.actor == id.actor else { return false }
     let position = hidden.position(id.counter)
     return position < hidden.counters.count && hidden.counters[position].lowerBound <= id.counter
   }
 
-  /// Whether an operation is in, and for how many of `count` operations from there on, up or down by `step`, the same
-  /// is true for sure.
+  /// Whether an operation is included, and for how many of `count` operations from there on, up or down by `step`, the
+  /// same is certainly true.
   func coverage(from id: OpId, step: Int, count: Int) -> (isIn: Bool, count: Int) {
     let counter = Int(id.counter), limit = Int(limit(actor: id.actor))
     var isIn = counter <= limit, same = count

@@ -1,6 +1,6 @@
-/// Taking in changes of other replicas.
+/// Applying changes of other replicas.
 extension DocumentCore {
-  /// Takes in a change, or keeps it until its dependencies are there.
+  /// Applies changes, or keeps them until their dependencies arrive.
   func receive(_ changes: [DecodedChange], edits: inout TextEditCollector?) throws(LoadError) {
     commitPending()
     computeHashes()
@@ -29,7 +29,7 @@ extension DocumentCore {
     guard graph.row(of: change.hash) == nil else { return }
     let deps = change.header.deps.compactMap { graph.row(of: $0).map(UInt32.init) }
     guard deps.count == change.header.deps.count else {
-      // What it depends on turned out to be unusable.
+      // A change that it depends on turned out to be unusable.
       queue.add(change)
       return
     }

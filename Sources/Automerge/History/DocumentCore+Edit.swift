@@ -1,5 +1,5 @@
-/// Local edits. They give the very operations that the reference core would make, so the same edits make the same
-/// hashes. Source: automerge-format, section 6.1.
+/// Local edits. They make exactly the operations that the reference core makes, so the same edits give the same hashes.
+/// Source: automerge-format, section 6.1.
 extension DocumentCore {
   func map(_ object: ObjId) throws(DocError) -> (id: OpId, map: MapObject) {
     guard let id = opId(object) else { throw .unknownObject(object) }
@@ -33,7 +33,7 @@ extension DocumentCore {
     let key = MapKey(key)
     let visible = map[key].visible(at: view)
     if let winner = visible.last, winner.action == .set, raw.isSameValue(as: winner.value) {
-      // The value stands there already; only what it is in conflict with has to go.
+      // The key has this value already; only what it is in conflict with must be removed.
       if visible.count > 1 {
         try change(map, id, key, .delete, .null, predecessors: visible.dropLast().map(\.id))
       }
@@ -81,7 +81,7 @@ extension DocumentCore {
 
   // MARK: Text
 
-  /// Inserts valid UTF-8 at a place and then deletes what stands behind it, as far as there is something.
+  /// Inserts valid UTF-8 at a position and then deletes up to `count` units after it.
   func splice(
     _ tree: TextTree, _ object: OpId, at start: Int, deleting count: Int, unit: TextUnit,
     inserting utf8: ArraySlice<UInt8>
@@ -152,7 +152,7 @@ extension DocumentCore {
       }
       let (from, isExact) = tree.elements(covering: inside, unit, of: run)
       if !isExact {
-        // Inside an element of several units: that one stays.
+        // Inside an element of several units, which stays.
         at = before[unit] + TextSums(tree.measure(ofFirst: from, of: run), elements: from)[unit]
         continue
       }
@@ -182,8 +182,8 @@ extension DocumentCore {
     }
   }
 
-  /// An editor's splice: UTF-8 offsets, which may fall inside what one operation inserted as a whole. Then that is
-  /// replaced, so that the text becomes what the editor shows.
+  /// An editor's splice: UTF-8 offsets, which may be inside an element that one operation inserted as a whole. Such an
+  /// element is replaced, so that the text becomes what the editor shows.
   func splice(
     _ tree: TextTree, _ object: OpId, utf8Offset: Int, deleting count: Int, inserting: [UInt8],
     asClusters: Bool = false
@@ -212,7 +212,8 @@ extension DocumentCore {
 }
 
 extension RawValue {
-  /// Whether putting this over the other would change nothing. Not a number is never the same; 0.0 is -0.0.
+  /// Whether replacing the other value by this one would change nothing. Not-a-number is never the same; 0.0 and -0.0
+  /// are.
   func isSameValue(as other: RawValue) -> Bool {
     if case .F64(let left) = scalar, case .F64(let right) = other.scalar { return left == right }
     return self == other
@@ -228,7 +229,7 @@ extension TextTree {
     return start + TextSums(measure(ofFirst: gap.element, of: run), elements: gap.element)
   }
 
-  /// Where the element begins that a UTF-8 offset is inside of, and the part of it before the offset.
+  /// Where the element that contains a UTF-8 offset begins, and its part before the offset.
   func elementStart(of offset: Int) -> (start: Int, head: [UInt8]) {
     if offset == 0 { return (0, []) }
     let (place, start) = locate(offset, .utf8)
@@ -237,7 +238,7 @@ extension TextTree {
     return (start[.utf8], Array(slots[Int(run.text)].shown.prefix(inside)))
   }
 
-  /// Where the element ends that a UTF-8 offset is inside of, and the part of it behind the offset.
+  /// Where the element that contains a UTF-8 offset ends, and its part after the offset.
   func elementEnd(of offset: Int, isStart: Bool) -> (end: Int, tail: [UInt8]) {
     if offset == 0 || isStart { return (offset, []) }
     let (place, start) = locate(offset, .utf8)

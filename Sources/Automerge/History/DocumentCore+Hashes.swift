@@ -1,6 +1,6 @@
-/// Naming changes: their bytes are made again from the log, and hashed.
+/// Hashing changes: their bytes are made again from the log.
 extension DocumentCore {
-  /// Names all changes that have no hash yet.
+  /// Computes the hashes of all changes that have none yet.
   func computeHashes() {
     guard graph.hashes.count < graph.count else { return }
     var encoder = SingleRunEncoder()
@@ -24,7 +24,7 @@ extension DocumentCore {
     try graph.verify()
   }
 
-  /// The body of a change's chunk. Its dependencies have their hashes.
+  /// The body of a change's chunk. Its dependencies must have their hashes.
   func body(ofRow row: Int) -> [UInt8] {
     var encoder = SingleRunEncoder()
     return encoder.write(row: row, of: self) ? Array(encoder.body) : anyBody(ofRow: row)
@@ -37,7 +37,7 @@ extension DocumentCore {
 }
 
 extension SingleRunEncoder {
-  /// Writes the body of a change that is one run of plain text or of deletions; false if it is something else.
+  /// Writes the body of a change that is one run of plain text or of deletions; false if it is another kind of change.
   fileprivate mutating func write(row: Int, of core: DocumentCore) -> Bool {
     let record = core.graph.records[row]
     guard core.graph.extras.isEmpty || core.graph.extras[row] == nil, let run = core.log.singleRun(in: record.ops)

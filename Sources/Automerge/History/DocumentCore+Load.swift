@@ -1,8 +1,8 @@
 import Foundation
 
-/// Chunks in and out.
+/// Reading and writing chunks.
 extension DocumentCore {
-  /// A new document from chunks. A bad chunk never takes a good one with it; it is an error only if nothing was good.
+  /// A new document from chunks. A bad chunk does not affect the good ones; throws only if none is good.
   static func load(
     _ data: [UInt8], actor: ActorId, verification: Verification = .immediate
   ) throws(LoadError) -> DocumentCore {
@@ -14,7 +14,8 @@ extension DocumentCore {
     return core
   }
 
-  /// Takes in everything good in some chunks. An empty document may come out as another object: the loaded one.
+  /// Applies everything good in some chunks. If this document is empty, another object may be returned: the loaded
+  /// document.
   func take(
     _ data: ArraySlice<UInt8>, edits: inout TextEditCollector?, filter: inout AuthorFilter?,
     verification: Verification = .immediate
@@ -27,7 +28,7 @@ extension DocumentCore {
     return intake.core
   }
 
-  /// As `take`; what can be taken as it stands is not copied.
+  /// Like `take`, without copying what can be applied in place.
   func take(_ data: Data, edits: inout TextEditCollector?) throws(LoadError) -> DocumentCore {
     commitPending()
     let taken = data.withUnsafeBytes { takeRuns($0.bindMemory(to: UInt8.self), edits: &edits, filter: nil) }
@@ -38,7 +39,8 @@ extension DocumentCore {
     return intake.core
   }
 
-  /// Takes in what was read elsewhere. An empty document may come out as another object: the loaded one.
+  /// Applies what was read on another thread. If this document is empty, another object may be returned: the loaded
+  /// document.
   func take(
     _ portion: ChangePortion, edits: inout TextEditCollector?, filter: inout AuthorFilter?
   ) throws(LoadError) -> DocumentCore {
@@ -48,7 +50,7 @@ extension DocumentCore {
     return intake.core
   }
 
-  /// Throws if something good was taken in beside a change that an equal actor made; but once.
+  /// Throws, once, if a change of an equal actor was refused while other changes were applied.
   func expectNoEqualActors() throws(LoadError) {
     guard let error = equalActors else { return }
     equalActors = nil
@@ -63,7 +65,7 @@ extension DocumentCore {
     return try ChangeDecoder.decode(chunk, atMost: limit)
   }
 
-  /// The document as one chunk, and behind it the changes that wait for others.
+  /// The document as one chunk, followed by the changes that wait for others.
   func save(deflating: Bool = true) -> [UInt8] {
     var saved = DocumentEncoder.chunk(self, deflating: deflating)
     for change in queue.waiting {
@@ -74,7 +76,7 @@ extension DocumentCore {
     return saved
   }
 
-  /// The changes since the last time, each as a chunk.
+  /// The changes since the last call, each as a chunk.
   func saveNew() -> [UInt8] {
     commitPending()
     var saved: [UInt8] = []
@@ -83,8 +85,8 @@ extension DocumentCore {
     return saved
   }
 
-  /// Rows of `other` that this document lacks, in the order in which the reference core hands them over.
-  /// Source: automerge-format, section 4, "merge".
+  /// The rows of `other` that this document lacks, in the order in which the reference core returns them. Source:
+  /// automerge-format, section 4, "merge".
   func rowsMissing(from other: DocumentCore) -> [Int] {
     computeHashes()
     other.computeHashes()
@@ -100,7 +102,8 @@ extension DocumentCore {
 }
 
 extension DecodedChange {
-  /// A change of one run of typing or deletions, straight from the log; nil if it is something else. It has its hash.
+  /// A change of one run of typing or deletions, directly from the log; nil if it is another kind of change. It must
+  /// have its hash.
   fileprivate init?(singleRunOfRow row: Int, in core: DocumentCore) {
     let record = core.graph.records[row]
     guard var run = core.log.singleRun(in: record.ops), run.kind != .other else { return nil }
@@ -114,7 +117,8 @@ extension DecodedChange {
     (run.object, run.target) = (number(run.object), number(run.target))
     let text = run.kind == .insertText ? Array(core.bytes.bytes[run.textRange]) : []
     run.text = 0
-    // A change lists the others in the order of their bytes; with two of them that may not be the order of mention.
+    // A change lists other actors in the order of their bytes; with two of them this may not be the order of their
+    // first use.
     guard named.count < 3 else { return nil }
     self.init(core.graph.hashes[row], core.header(ofRow: row), named.map { core.actors[$0] }, run: run, text: text)
   }

@@ -1,6 +1,6 @@
 /// Marking stretches of a text. Source: automerge-format, section 6.2.
 extension DocumentCore {
-  /// Sets a mark, or takes it away if the value is null. Either all of it happens or nothing.
+  /// Sets a mark, or removes it if the value is null. Makes either all of its operations or none.
   func mark(
     _ object: ObjId, from start: Int, to end: Int, unit: TextUnit, expand: ExpandMark, name: String, value: ScalarValue
   ) throws(DocError) {
@@ -17,7 +17,7 @@ extension DocumentCore {
     var gap = behindBegin
     if end > start {
       let found = self.gap(in: tree, before: end, unit)
-      // If both are in one element, the end would come before the begin.
+      // If both are in one element, the end would come before the beginning.
       if tree.isBehind(found, first) { gap = found }
     }
     insertIrregular(tree, id, at: gap, close)
@@ -25,7 +25,7 @@ extension DocumentCore {
 }
 
 extension TextTree {
-  /// How the mark with this name and value grows that was set last; nil if there is none.
+  /// How the last mark with this name and value grows; nil if there is none.
   /// - Complexity: O(n) in the marks and other irregular elements.
   func expand(ofMark name: String, _ value: RawValue) -> ExpandMark? {
     var begin: StoredOp?
@@ -46,12 +46,12 @@ extension TextTree {
     }
   }
 
-  /// Whether a gap is behind an element that is not visible, as marks never are.
+  /// Whether a gap is after an element that is not visible, as marks never are.
   fileprivate func isBehind(_ gap: Gap, _ element: OpId) -> Bool {
     guard let found = find(element) else { return false }
     let before = start(of: found.place)[.elements], there = visible(before: gap)[.elements]
     if there != before { return there > before }
-    // Nothing visible lies between; it is behind only if going on from the element leads to it.
+    // Nothing visible lies between; the gap is after the element only if walking on from the element reaches it.
     var at: Place? = found.place
     while let place = at {
       if place.leaf == gap.place.leaf, place.run == gap.place.run {

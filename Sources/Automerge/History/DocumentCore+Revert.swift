@@ -1,21 +1,21 @@
-/// Making the document what it would be without some changes, by ordinary operations.
+/// Changing the document to what it would be without some changes, by ordinary operations.
 extension DocumentCore {
-  /// Reverts changes of one actor, given by their rows, ascending. Adds operations to the pending transaction.
-  /// Returns what they put in again.
+  /// Reverts changes of one actor, given by their rows, ascending. Adds operations to the pending transaction. Returns
+  /// what they restore.
   @discardableResult
   func revert(rows: [Int]) throws(DocError) -> RestoredCopies {
     let records = rows.map { graph.records[$0] }.filter { $0.opCount > 0 }
     return try revert(records.map { $0.startOp...$0.maxOp }, of: records.first?.actor ?? 0, rows: rows)
   }
 
-  /// As `revert(rows:)`, of only some of the rows' operations, given by ascending ranges of their counters.
+  /// Like `revert(rows:)`, for only some of the rows' operations, given by ascending ranges of their counters.
   @discardableResult
   func revert(
     _ counters: [ClosedRange<UInt32>], of actor: UInt32, rows: [Int]
   ) throws(DocError) -> RestoredCopies {
     var difference = DocumentDifference(
       self, without: counters, of: actor, rows: rows, copies: lookups.undoHistory.copies)
-    var edit = PatchedEdit(self)
+    var edit = PatchedEdit(self, after: Clock.now.without(counters, of: actor))
     for step in difference.steps() { try edit.apply(step.action, origin: step.origin) }
     return edit.copies
   }
@@ -27,23 +27,25 @@ extension DocumentCore {
   }
 }
 
-/// Does what patches say to the present document, as local edits. Texts are counted in Unicode scalars.
+/// Applies patches to the present document, as local edits. Texts are counted in Unicode scalars.
 private struct PatchedEdit {
   let core: DocumentCore
-  /// Objects that the patches put in, with those that stand for them.
+  /// The state that the patches lead to.
+  let after: Clock
+  /// Objects that the patches make, with the new objects that represent them.
   private var made: [ObjId: ObjId] = [:]
   private(set) var copies = RestoredCopies()
 
-  init(_ core: DocumentCore) { self.core = core }
+  init(_ core: DocumentCore, after: Clock) { (self.core, self.after) = (core, after) }
 
-  /// `origin` is what an insertion brings back: it goes where the last of those elements stands, and not just anywhere
-  /// between its visible neighbours.
+  /// `origin` is what an insertion restores. It is inserted where those elements were, and not just anywhere between the
+  /// same visible neighbours.
   mutating func apply(_ action: PatchAction, origin: PatchWriter.Origin?) throws(DocError) {
     switch action {
     case .Put(let object, .Key(let key), let value): try put(own(object), key, value)
     case .Put(let object, .Index(let index), let value): try put(own(object), Int(index), value)
     case .Insert(let object, let index, let values):
-      var index = Int(index), behind = origin?.last
+      var index = Int(index), behind = try place(of: origin, in: core.sequence(own(object)).tree)
       for value in values {
         behind = try insert(own(object), index, value, behind: behind)
         index += 1
@@ -82,18 +84,18 @@ private struct PatchedEdit {
     core.opId(object).flatMap { core.store.type(of: $0) } ?? type.makeAction
   }
 
-  /// Text comes back in the elements that it was in: each of one scalar, or one that is several.
+  /// Text is restored in the elements that it was in: of one scalar each, or one element of several scalars.
   private mutating func insertText(
     _ object: ObjId, _ index: Int, _ value: String, _ origin: PatchWriter.Origin?
   ) throws(DocError) {
     let (id, tree) = try core.text(object)
     let utf8 = Array(value.utf8)[...], raw = RawValue(.String(value))
     let isOneElement = origin?.count == 1 && !raw.isOneScalar
-    if let origin, tree.find(origin.last) != nil {
+    if let origin, let place = place(of: origin, in: tree) {
       let last =
         isOneElement
-        ? try insertIrregular(tree, id, .set, raw, behind: origin.last)
-        : try insertText(tree, id, utf8, behind: origin.last)
+        ? try insertIrregular(tree, id, .set, raw, behind: place)
+        : try insertText(tree, id, utf8, behind: place)
       restored(origin, in: id, last: last)
     } else if isOneElement {
       try core.splice(object, at: index, unit: .scalars, deleting: 0, inserting: [.String(value)])
@@ -102,7 +104,14 @@ private struct PatchedEdit {
     }
   }
 
-  /// Remembers of which elements the last ones are copies.
+  /// The element after which to insert what existed before.
+  private func place(of origin: PatchWriter.Origin?, in tree: TextTree) -> OpId? {
+    guard let origin else { return nil }
+    let copies = Array(core.lookups.undoHistory.copies.values) + [copies]
+    return RestoredPlace(tree: tree, copies: copies, after: after).element(for: origin)
+  }
+
+  /// Records of which elements the last ones are copies.
   private mutating func restored(_ origin: PatchWriter.Origin, in object: OpId, last: OpId) {
     copies.add(
       RestoredCopies.Elements(
@@ -110,7 +119,7 @@ private struct PatchedEdit {
         count: origin.count))
   }
 
-  /// Remembers which object stands for one that was there once.
+  /// Records which new object represents an old one.
   private mutating func restored(_ old: ObjId, as new: ObjId) {
     made[old] = new
     if let id = core.opId(new) { copies.add(object: id) }
@@ -126,7 +135,7 @@ private struct PatchedEdit {
     switch value {
     case .Object(let old, let type): restored(old, as: try core.putObject(object, key: key, action: action(old, type)))
     case .Scalar(let scalar):
-      // A counter counts as the same while its start is.
+      // Counters with the same start count as the same value.
       if case .Counter = scalar { try core.delete(object, key: key) }
       try core.put(object, key: key, value: scalar)
     }
@@ -143,7 +152,7 @@ private struct PatchedEdit {
     }
   }
 
-  /// Returns the element inserted, if it went behind another one.
+  /// Returns the inserted element, if it was inserted after another one.
   private mutating func insert(
     _ object: ObjId, _ index: Int, _ value: Value, behind origin: OpId?
   ) throws(DocError) -> OpId? {
@@ -171,7 +180,7 @@ private struct PatchedEdit {
     }
   }
 
-  /// Gives inserted text the marks it is to have, where it did not get them from the text around it.
+  /// Gives inserted text the marks that it should have, where it did not get them from the text around it.
   private func mark(_ object: ObjId, _ start: Int, _ count: Int, as wanted: [String: Value]) throws(DocError) {
     let tree = try core.text(object).tree
     guard tree.hasMarks || !wanted.isEmpty, count > 0 else { return }
@@ -189,12 +198,12 @@ private struct PatchedEdit {
     }
   }
 
-  /// How a mark that is made anew is to grow: as the last one like it did.
+  /// How a mark that is made again should grow: as the last mark like it did.
   private func expand(_ object: ObjId, _ name: String, _ value: ScalarValue) throws(DocError) -> ExpandMark {
     try core.text(own(object)).tree.expand(ofMark: name, core.checked(value)) ?? .none
   }
 
-  /// Inserts valid UTF-8, at least one scalar, directly behind an element; returns the last element inserted.
+  /// Inserts valid UTF-8, at least one scalar, directly after an element; returns the last element inserted.
   private func insertText(
     _ tree: TextTree, _ object: OpId, _ utf8: ArraySlice<UInt8>, behind element: OpId
   ) throws(DocError) -> OpId {
@@ -209,7 +218,7 @@ private struct PatchedEdit {
     return id.advanced(by: count - 1)
   }
 
-  /// Inserts one element that is not a plain scalar directly behind another one.
+  /// Inserts one element that is not a plain scalar directly after another one.
   private func insertIrregular(
     _ tree: TextTree, _ object: OpId, _ action: OpAction, _ value: RawValue, behind element: OpId
   ) throws(DocError) -> OpId {

@@ -1,10 +1,10 @@
-/// Local edits of lists, and of single elements of texts. They give the very operations that the reference core would
-/// make. Source: automerge-format, section 6.1.
+/// Local edits of lists, and of single elements of texts. They make exactly the operations that the reference core
+/// makes. Source: automerge-format, section 6.1.
 extension DocumentCore {
-  /// One element of a sequence: where it stands, and everything that is known of it.
+  /// One element of a sequence: its place, and all operations on it.
   struct Element {
     let place: TextTree.Place
-    /// Which of the run's elements.
+    /// The element's index in the run.
     let offset: Int
     let id: OpId
     let slot: Slot
@@ -16,7 +16,7 @@ extension DocumentCore {
     return (id, tree)
   }
 
-  /// The visible element that covers the unit behind `index` units.
+  /// The visible element that covers the unit after `index` units.
   func element(_ tree: TextTree, at index: Int, _ unit: TextUnit) throws(DocError) -> Element {
     if isolation != nil {
       guard index >= 0, let id = tree.slot(at: index, unit, clock: view)?.ops.first?.id,
@@ -42,14 +42,14 @@ extension DocumentCore {
 
   // MARK: Changing an element
 
-  /// Puts a value in the place of an element. The value that won there already makes no operation.
+  /// Replaces an element by a value. Makes no operation if the element has this value already.
   func put(_ object: ObjId, index: Int, unit: TextUnit, value: ScalarValue) throws(DocError) {
     let raw = try checked(value)
     let (id, tree) = try sequence(object)
     let element = try element(tree, at: index, unit)
     let visible = element.slot.visible(at: view)
     if let winner = visible.last, winner.action == .set, raw.isSameValue(as: winner.value) {
-      // The value stands there already; only what it is in conflict with has to go.
+      // The element has this value already; only what it is in conflict with must be removed.
       if visible.count > 1 {
         try change(tree, id, element, .delete, .null, predecessors: visible.dropLast().map(\.id))
       }
@@ -77,11 +77,11 @@ extension DocumentCore {
     try change(tree, object, element, .increment, RawValue(.Int(amount)), predecessors: visible.map(\.id))
   }
 
-  /// Deletes an element of a list, or of a text what covers the unit.
+  /// Deletes an element of a list; in a text, the element that covers the unit.
   func delete(_ object: ObjId, index: Int, unit: TextUnit) throws(DocError) {
     let (id, tree) = try sequence(object)
     guard index < total(of: tree)[unit] else {
-      // Deleting text behind the end deletes nothing.
+      // Deleting text past the end deletes nothing.
       if store.type(of: id) == .makeText { return }
       throw .outOfBounds(UInt64(index))
     }
@@ -104,8 +104,7 @@ extension DocumentCore {
 
   // MARK: Inserting
 
-  /// Inserts values before what stands behind `start` units, and then deletes `count` units behind them, as far as
-  /// there are any.
+  /// Inserts values before what comes after `start` units, and then deletes up to `count` units after them.
   func splice(
     _ object: ObjId, at start: Int, unit: TextUnit, deleting count: Int, inserting values: [ScalarValue]
   ) throws(DocError) {
@@ -123,7 +122,7 @@ extension DocumentCore {
     if count > 0 { try delete(tree, id, at: behind, count: count, unit: unit) }
   }
 
-  /// A splice of text whose elements are grapheme clusters, as the documents have it that count in them.
+  /// A splice of text whose elements are grapheme clusters, as in documents that count in them.
   func spliceClusters(
     _ tree: TextTree, _ object: OpId, at start: Int, deleting count: Int, unit: TextUnit, inserting text: String
   ) throws(DocError) {
@@ -161,7 +160,7 @@ extension DocumentCore {
     return behind
   }
 
-  /// Inserts one element that is not a plain scalar; returns the gap behind it.
+  /// Inserts one element that is not a plain scalar; returns the gap after it.
   @discardableResult
   func insertIrregular(_ tree: TextTree, _ object: OpId, at gap: TextTree.Gap, _ op: StoredOp) -> TextTree.Gap {
     let behind = tree.insertIrregular(at: gap, op: op)
@@ -189,7 +188,7 @@ extension ObjType {
 }
 
 extension RawValue {
-  /// Whether it is a string that a run of typed text can hold.
+  /// Whether this is a string that a run of typed text can hold.
   var isOneScalar: Bool {
     guard code == Code.string, let lead = bytes.first else { return false }
     return UTF8Scalar.byteCount(lead: lead) == bytes.count
@@ -197,7 +196,7 @@ extension RawValue {
 }
 
 extension TextTree {
-  /// The story of one element of a plain run, as a slot.
+  /// One element of a plain run, as a slot.
   func slot(of run: TextRun, _ element: Int) -> Slot {
     let start = run.isASCII ? run.textStart + element : bytes.advance(run.textStart, scalars: element)
     let end = start + UTF8Scalar.byteCount(lead: bytes.bytes[start])

@@ -1,4 +1,4 @@
-/// A document's state and what can be done to it. `Document` guards it with a lock.
+/// A document's state and the operations on it. `Document` guards it with a lock.
 final class DocumentCore {
   let actors: ActorTable
   let bytes: TextBytes
@@ -6,20 +6,20 @@ final class DocumentCore {
   let log: RunLog
   private let graphCell: Cell<ChangeGraph>
   private let transactionCell = Cell<Transaction?>(nil)
-  /// The text asked for last: a person types into one text at a time.
+  /// The text used last: a person types into one text at a time.
   private let lastTextCell = Cell<(object: ObjId, id: OpId, tree: TextTree)?>(nil)
   /// This document's own actor, and its index once it is known.
   private let ownCell: Cell<(id: ActorId, index: UInt32?)>
   var queue: ChangeQueue
   let lookups = DocumentLookups()
-  /// A change as it was when it was named or came in: every peer and the journal are given these bytes right after.
+  /// The chunk of the change that was hashed or received last: every peer and the journal are given it right after.
   private var newestChunk: (row: Int, bytes: [UInt8]) = (-1, [])
-  /// Set while a past state is worked on.
+  /// Set while the document is isolated at a past state.
   var isolation: Isolation?
-  /// Why a change was not taken in beside others that were, if an equal actor made it. Without it the two copies would be unequal
-  /// for good, without an error.
+  /// Why a change of an equal actor was refused while others were applied. Without this error the two copies would stay
+  /// different with no error.
   var equalActors: LoadError?
-  /// The first row that `encodeNewChanges` has not given out.
+  /// The first row that `encodeNewChanges` has not returned.
   var firstNewRow = 0
 
   init(actor: ActorId) {
@@ -32,7 +32,7 @@ final class DocumentCore {
     queue = ChangeQueue()
   }
 
-  /// The same document, to go on by itself, by another actor.
+  /// A copy with another actor, to be changed independently.
   init(copying other: DocumentCore, actor: ActorId) {
     ownCell = Cell((actor, nil))
     actors = ActorTable(copying: other.actors)
@@ -67,7 +67,7 @@ final class DocumentCore {
     set { ownCell.address.pointee = (newValue, nil) }
   }
 
-  /// The index of `actor`; it is given one when it is asked for first.
+  /// The index of `actor`, which is added to the table at the first use.
   var ownActor: UInt32 {
     if let index = ownCell.address.pointee.index { return index }
     let index = actors.index(of: actor)
@@ -77,7 +77,7 @@ final class DocumentCore {
 
   // MARK: Names
 
-  /// The text with this name, if it was the last one asked for.
+  /// The text with this name, if it was the last one used.
   var lastText: (object: ObjId, id: OpId, tree: TextTree)? {
     @inline(__always) unsafeAddress { UnsafePointer(lastTextCell.address) }
     @inline(__always) unsafeMutableAddress { lastTextCell.address }
@@ -128,10 +128,10 @@ final class DocumentCore {
     return graph.row(of: hash)
   }
 
-  /// A longer chunk is made again each time.
+  /// Longer chunks are made again each time.
   private static let maximumKeptByteCount = 4096
 
-  /// Keeps the chunk of the change that was named last.
+  /// Keeps the chunk of the change that was hashed last.
   func keepNewest(_ chunk: @autoclosure () -> [UInt8], byteCount: Int, ofRow row: Int) {
     if byteCount <= Self.maximumKeptByteCount { newestChunk = (row, chunk()) }
   }

@@ -1,8 +1,9 @@
-/// What can be read from a document's log and graph, and is worth keeping once it was asked for. Each is updated on demand.
+/// What can be derived from a document's log and graph, and is worth keeping once it was needed. Each part is updated
+/// on demand.
 final class DocumentLookups {
-  /// Where objects stand.
+  /// The parents of objects.
   var parents = ObjectParents()
-  /// Which change an operation is of.
+  /// The changes of operations.
   var changeLookup = ChangeLookup()
   var undoHistory = UndoHistory()
 }

@@ -1,6 +1,6 @@
 import Foundation
 
-// One line for people about each error. What and where is in the cases; this is for logs and alerts.
+// One line about each error. The cases say what and where; these lines are for logs and alerts.
 
 extension DocError: LocalizedError {
   public var errorDescription: String? {
@@ -28,7 +28,7 @@ extension LoadError: LocalizedError {
     return "the changes do not fit the document: \(sentence)"
   }
 
-  /// What is wrong, for people: the rest of a sentence that begins with the place.
+  /// What is wrong, in words: the end of a sentence that begins with the place.
   public var sentence: String {
     switch self {
     case .format(let error): error.sentence
@@ -61,7 +61,7 @@ extension LoadError.Inconsistency {
 extension FormatError: LocalizedError {
   public var errorDescription: String? { sentence }
 
-  /// What is wrong, for people.
+  /// What is wrong, in words.
   public var sentence: String {
     switch self {
     case .truncated: "the data ends too early"
@@ -112,6 +112,6 @@ extension FormatError.Field {
 }
 
 extension ChangeHash {
-  /// Enough of it to tell changes of a file apart.
+  /// Enough of the hash to tell changes of a file apart.
   fileprivate var brief: String { String(description.prefix(8)) }
 }

@@ -2,13 +2,13 @@
 ///
 /// Hashes are SHA-256 sums, so their own bits place them; nothing is hashed again, and an entry takes four bytes.
 struct HashIndex {
-  /// A place plus one; zero is free. A power of two of them, at most half taken.
+  /// An index plus one; zero is free. The size is a power of two, and at most half of the places are taken.
   private var table: [UInt32] = []
   private var count = 0
 
   init() {}
 
-  /// The place of `hash` in `hashes`, where `insert` has put all.
+  /// The index of `hash` in `hashes`, all of which were added with `insert`.
   @inline(__always)
   func place(of hash: ChangeHash, in hashes: [ChangeHash]) -> Int? {
     guard !table.isEmpty else { return nil }
@@ -22,14 +22,14 @@ struct HashIndex {
     return nil
   }
 
-  /// Adds the hash at `place` of `hashes`; places are added in order.
+  /// Adds the hash at `place` of `hashes`; places must be added in order.
   mutating func insert(place: Int, in hashes: [ChangeHash]) {
     if 2 * (count + 1) > table.count { grow(to: max(16, 2 * table.count), hashes) }
     put(place, hashes[place])
     count += 1
   }
 
-  /// Makes room for this many more, so that the table need not grow step by step.
+  /// Reserves room for this many more, so that the table need not grow step by step.
   mutating func reserve(_ more: Int, _ hashes: [ChangeHash]) {
     var size = max(16, table.count)
     while 2 * (count + more) > size { size *= 2 }

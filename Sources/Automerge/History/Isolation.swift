@@ -1,8 +1,8 @@
-/// Working on a past state: what is read and written is as if all later changes had not been made.
+/// Working at a past state: reading and writing as if all later changes had not been made.
 struct Isolation {
-  /// The changes that are worked on top of.
+  /// The changes that new ones are made on top of.
   var rows: [Int]
-  /// The state that they make, of the first `rowCount` changes.
+  /// Their state, as of the first `rowCount` changes.
   fileprivate var clock = Clock.now
   fileprivate var rowCount = -1
 
@@ -32,10 +32,10 @@ extension DocumentCore {
     isolation = Isolation(rows: rows)
   }
 
-  /// The actor that writes the next transaction, and on top of which rows.
+  /// The actor of the next transaction, and the rows that it is made on top of.
   ///
-  /// An actor's changes follow each other, so what it does on a past state without its own last change is written by
-  /// another one, named after it. Source: automerge-format, section 6.3.
+  /// An actor's changes form a chain, so what it does at a past state without its own last change is written by another
+  /// actor that is named after it. Source: automerge-format, section 6.3.
   func author() -> (actor: UInt32, deps: [UInt32]?) {
     let own = ownActor
     guard let isolation else { return (own, nil) }

@@ -1,46 +1,46 @@
-/// Keystrokes of a document's own writer, kept until anything else of the document is needed.
+/// Keystrokes of the document's own writer, buffered until anything else of the document is used.
 ///
-/// Typing or deleting on at one place needs no look at the text. Nothing happens between such keystrokes that could make a
-/// difference, so applied together they make the same operations and changes as one by one: `Document` applies them before it
-/// does anything else.
+/// Further typing or deleting at one place does not depend on the text. Applied together, such keystrokes make the same
+/// operations and changes as one by one, because nothing happens between them: `Document` applies them before it does
+/// anything else.
 ///
-/// They are kept only in a text whose elements are all plain scalars. Its length is known, so a keystroke at another place is
-/// kept too, once those before it are applied.
+/// They are buffered only for a text whose elements are all plain scalars. Its length is known, so a keystroke at
+/// another place is buffered too, once those before it are applied.
 struct Keystrokes: ~Copyable {
   private enum Kind { case none, insertion, oneDeletion, forwardDeletion, backwardDeletion }
 
-  /// As many are kept at a time; there is room for them when the first one is.
+  /// How many are buffered at most; room for all of them is reserved with the first one.
   static let limit = 1024
 
-  /// The text that they are about; nil if none is to be kept.
+  /// The text that they edit; nil if none is to be buffered.
   private(set) var object: ObjId?
   fileprivate private(set) var unit = TextUnit.scalars
-  /// The length of the text with them.
+  /// The length of the text including them.
   private var length = 0
   /// Whether every scalar of the text is one unit.
   private var isNarrow = false
-  /// Whether there is an operation before them that is not committed.
+  /// Whether an operation before them is not committed yet.
   private var isTransactionOpen = false
 
   private var kind = Kind.none
-  /// Where the next one has to be to go on; to delete backward, directly before that.
+  /// Where the next insertion must be to continue; a deletion backward must be directly before it.
   private var next = 0
   fileprivate let text = Arena<UInt8>(capacity: limit)
-  /// Each is one operation.
+  /// How many are buffered; each is one operation.
   private(set) var count = 0
-  /// The changes that the first ones make, of as many operations each, at one time.
+  /// The number of changes that the first ones make, with the same number of operations and the same time each.
   fileprivate private(set) var changeCount = 0
   fileprivate private(set) var opsPerChange = 0
   fileprivate private(set) var time: Int64 = 0
-  /// Those behind these changes.
+  /// How many come after these changes.
   private(set) var openCount = 0
 
   // MARK: Expecting
 
-  /// Keeps none until `expect` says so again.
+  /// Buffers none until `expect` is called again.
   mutating func expectNone() { object = nil }
 
-  /// There is room for more in a text that is `length` units long, and in whose last edit the transaction is.
+  /// Starts to buffer keystrokes in a text of this length, in which the pending transaction made its last edit.
   mutating func expect(in object: ObjId, length: Int, isNarrow: Bool, unit: TextUnit) {
     (self.object, self.length, self.isNarrow, self.unit) = (object, length, isNarrow, unit)
     isTransactionOpen = true
@@ -55,10 +55,10 @@ struct Keystrokes: ~Copyable {
 
   // MARK: Keeping
 
-  /// What to do about a keystroke: nothing, it is kept; apply those that are kept and ask again; or apply it too.
+  /// What to do with a keystroke: nothing, as it is buffered; apply the buffered ones and ask again; or apply it too.
   enum Answer { case kept, afterThese, notKept }
 
-  /// An insertion of one ASCII character that goes on where the last one was; false if it is anything else.
+  /// Buffers an insertion of one ASCII character that continues the last one; false if it is anything else.
   @inline(__always)
   mutating func keep(nextLetter letter: UInt8, in object: ObjId, at start: UInt64, unit: TextUnit) -> Bool {
     guard kind == .insertion, start == UInt64(truncatingIfNeeded: next), count < Self.limit, expects(object, unit)
@@ -71,7 +71,7 @@ struct Keystrokes: ~Copyable {
     return true
   }
 
-  /// - Parameter value: not empty.
+  /// - Parameter value: not empty
   mutating func keep(insertionOf value: inout String, in object: ObjId, at start: UInt64, unit: TextUnit) -> Answer {
     guard expects(object, unit) else { return .notKept }
     let goesOn = kind == .insertion && start == UInt64(next)
@@ -84,7 +84,7 @@ struct Keystrokes: ~Copyable {
     return .kept
   }
 
-  /// Keeps ASCII, as far as there is room; returns how many keystrokes that is.
+  /// Buffers ASCII text, as far as there is room; returns how many keystrokes were buffered.
   private mutating func append(_ value: inout String) -> Int {
     let room = Self.limit - count
     let kept = value.withUTF8 { utf8 in
@@ -97,7 +97,7 @@ struct Keystrokes: ~Copyable {
     return kept
   }
 
-  /// A deletion of the unit behind `start`.
+  /// Buffers a deletion of the unit after `start`.
   @inline(__always)
   mutating func keep(deletionIn object: ObjId, at start: UInt64, unit: TextUnit) -> Answer {
     guard expects(object, unit), isNarrow, start < UInt64(length) else { return .notKept }
@@ -134,14 +134,14 @@ struct Keystrokes: ~Copyable {
     return true
   }
 
-  /// What was there before those that will be kept is committed.
+  /// Call when everything before the keystrokes to come is committed.
   mutating func didCommit() { isTransactionOpen = false }
 
   // MARK: Applying
 
   fileprivate enum Edit { case insertion(at: Int), forwardDeletion(at: Int), backwardDeletion(from: Int) }
 
-  /// What they come to.
+  /// The edit that they amount to.
   fileprivate var edit: Edit {
     switch kind {
     case .none, .insertion: .insertion(at: next - count)
@@ -158,7 +158,7 @@ struct Keystrokes: ~Copyable {
 }
 
 extension ObjId {
-  /// Whether both are equal; quicker if they are copies of one.
+  /// Whether both are equal; faster if they are copies of one.
   @inline(__always)
   fileprivate func isSame(as other: ObjId) -> Bool {
     guard counter == other.counter, let own = actor?.bytes, let theirs = other.actor?.bytes else {
@@ -173,7 +173,7 @@ extension ObjId {
 }
 
 extension DocumentCore {
-  /// Expects keystrokes after a local edit of a text, if they can be kept.
+  /// Prepares to buffer keystrokes after a local edit of a text, if they can be buffered.
   func expect(_ keystrokes: inout Keystrokes, in object: ObjId, _ tree: TextTree, unit: TextUnit) {
     guard isolation == nil, unit != .graphemes, tree.slots.isEmpty, transaction != nil, hasRoomForKeystrokes else {
       return
@@ -188,7 +188,7 @@ extension DocumentCore {
       && bytes.hasRoom(for: Keystrokes.limit)
   }
 
-  /// Applies the keystrokes that are kept, and goes on expecting others.
+  /// Applies the buffered keystrokes, and continues to expect others.
   func apply(_ keystrokes: inout Keystrokes) {
     guard keystrokes.count > 0, let object = keystrokes.object else { return }
     do throws(DocError) {
@@ -213,7 +213,7 @@ extension DocumentCore {
     if !hasRoomForKeystrokes { keystrokes.expectNone() }
   }
 
-  /// Deletes plain elements one by one, from the one behind `last` units on backward. Every element is one unit.
+  /// Deletes plain elements one by one, from the one after `last` units on backward. Every element is one unit.
   private func deleteBackward(
     _ tree: TextTree, _ object: OpId, from last: Int, count: Int, unit: TextUnit
   ) throws(DocError) {

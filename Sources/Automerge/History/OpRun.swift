@@ -1,12 +1,12 @@
-/// Consecutive operations of one author that are one act: typed text, a stretch deleted, or a single other operation.
+/// Consecutive operations of one author that form one act: typed text, a stretch deleted, or a single other operation.
 struct OpRun: BitwiseCopyable {
   enum Kind: UInt8, BitwiseCopyable { case insertText, deleteForward, deleteBackward, other }
 
   var object: OpId
-  /// Of an insertion, what its first element follows; of a deletion, the first element deleted.
+  /// For an insertion, what its first element follows; for a deletion, the first deleted element.
   var target: OpId
   var count: UInt32
-  /// Where the UTF-8 of an insertion begins; of another operation, its place among those.
+  /// Where the UTF-8 of an insertion begins; for another operation, its index among those.
   var text: UInt32
   var byteCount: UInt32
   var kind: Kind
@@ -30,7 +30,7 @@ struct OpRun: BitwiseCopyable {
   var step: Int { kind == .deleteBackward ? -1 : 1 }
   var textRange: Range<Int> { Int(text)..<Int(text) + Int(byteCount) }
 
-  /// Takes in the run that follows directly if both together are one act. `id` is this run's first operation.
+  /// Appends the run that follows directly, if both together are one act. `id` is this run's first operation.
   mutating func merge(_ next: OpRun, id: OpId) -> Bool {
     guard object == next.object else { return false }
     switch (kind, next.kind) {
@@ -55,7 +55,7 @@ struct OpRun: BitwiseCopyable {
     return true
   }
 
-  /// The first `count` operations; the rest stays. `id` is the run's first operation.
+  /// Removes and returns the first `count` operations. `id` is the run's first operation.
   mutating func takePrefix(_ taken: Int, id: OpId, text bytes: TextBytes) -> OpRun {
     var first = self
     first.count = UInt32(taken)
@@ -95,11 +95,11 @@ struct OtherOp {
   var predecessors: [OpId]
 }
 
-/// What runs of operations point into.
+/// The storage that runs of operations point into.
 protocol OpSource {
   var others: [OtherOp] { get }
   /// UTF-8 that insertions point into.
   var text: [UInt8] { get }
-  /// What the actor of an `OpId` is an index into.
+  /// The actors that the actor of an `OpId` is an index into.
   var actorList: [ActorId] { get }
 }

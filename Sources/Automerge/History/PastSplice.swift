@@ -1,13 +1,13 @@
-/// A splice of a text as it was at the past state that is worked on; see `DocumentCore.splice`.
+/// A splice of a text at the past state at which the document is isolated; see `DocumentCore.splice`.
 ///
-/// The text is not what its tree sums up, so places are found by walking through it.
+/// The sums of the tree are those of the present text, so places are found by walking through it.
 struct PastSplice {
   let core: DocumentCore
   let tree: TextTree
   let object: OpId
   let unit: TextUnit
 
-  /// Inserts valid UTF-8 at a place and then deletes what stands behind it, as far as there is something.
+  /// Inserts valid UTF-8 at a position and then deletes up to `count` units after it.
   func run(at start: Int, deleting count: Int, inserting utf8: UnsafeBufferPointer<UInt8>) throws(DocError) {
     guard start <= core.total(of: tree)[unit] else { throw .outOfBounds(UInt64(start)) }
     var start = start
@@ -26,7 +26,7 @@ struct PastSplice {
     if count > 0 { try delete(at: start, count: count) }
   }
 
-  /// Deletes elements one by one, as far as there are any; an element that only ends behind `start` stays.
+  /// Deletes elements one by one, as far as there are any. An element that begins before `start` stays.
   func delete(at start: Int, count: Int) throws(DocError) {
     let clock = core.view
     var targets: [OpId] = [], offset = 0, left = count

@@ -1,6 +1,7 @@
-/// Applies the operations of other replicas' changes to the objects, writes them into the log, and reports what they do to texts.
+/// Applies the operations of other replicas' changes to the objects, adds them to the log, and reports the resulting
+/// edits of texts.
 ///
-/// The changes have been checked: what their operations refer to is there.
+/// The changes have been checked: everything that their operations refer to exists.
 struct ReceivedOps {
   private let core: DocumentCore
 
@@ -49,7 +50,7 @@ struct ReceivedOps {
     core.log.append(run, id: id)
   }
 
-  /// Applies a run of deletions, each as many at a time as one run of the tree allows.
+  /// Applies a run of deletions, each time as many as one run of the tree allows.
   func delete(_ run: OpRun, id: OpId, in tree: TextTree, edits: inout TextEditCollector?) {
     var target = run.target, id = id, left = Int(run.count)
     while left > 0 {
@@ -104,7 +105,7 @@ struct ReceivedOps {
     if op.action.makesObject { core.store.make(id, op.action) }
   }
 
-  /// Applies an operation to an irregular element and reports what that does to the text.
+  /// Applies an operation to an irregular element and reports the resulting edit of the text.
   private func update(
     _ tree: TextTree, _ object: OpId, at place: TextTree.Place, _ op: StoredOp, predecessors: [OpId],
     edits: inout TextEditCollector?

@@ -1,23 +1,27 @@
-/// What reverting a change put in again. Deleted elements and objects do not come back themselves, copies of them do.
+/// What reverting a change restored. Deleted elements and objects do not come back themselves; copies of them do.
 struct RestoredCopies {
-  /// Elements with consecutive ids, and their copies, of consecutive ids too.
+  /// Elements with consecutive ids, and their copies, whose ids are consecutive too.
   struct Elements {
     let object: OpId
     let original: OpId
     let copy: OpId
     let count: Int
+
+    func copy(of element: OpId) -> OpId? {
+      element.offset(from: original, count: count).map { copy.advanced(by: $0) }
+    }
   }
 
   struct Entry {
     let object: OpId
     let key: MapKey
-    /// The operation that put the value in again.
+    /// The operation that restored the value.
     let copy: OpId
   }
 
   private(set) var elements: [Elements] = []
   private(set) var entries: [Entry] = []
-  /// The objects that were made anew.
+  /// The objects that were made again.
   private(set) var objects: Set<OpId> = []
 
   mutating func add(_ piece: Elements) { elements.append(piece) }
@@ -27,10 +31,10 @@ struct RestoredCopies {
   mutating func add(object: OpId) { objects.insert(object) }
 }
 
-/// What an undo does not bring back, because a copy of it was deleted or replaced.
+/// What an undo does not restore, because a copy of it was deleted or replaced.
 ///
-/// An earlier undo may have restored something as a copy. To revert an even earlier change, that undo is left out, and the
-/// original shows again; what happened to the copy must then happen to the original.
+/// An earlier undo may have restored something as a copy. Reverting an even earlier change excludes that undo, so the
+/// original is visible again; what happened to the copy must then happen to the original.
 struct GoneWithCopies {
   private(set) var elements: Set<OpId> = []
   private(set) var keys: [OpId: Set<MapKey>] = [:]
@@ -38,9 +42,9 @@ struct GoneWithCopies {
   init() {}
 
   /// - Parameters:
-  ///   - rows: The changes that are left out.
-  ///   - copies: What they and others put in again, by the row of the change.
-  ///   - after: The state without the changes.
+  ///   - rows: the changes that are excluded
+  ///   - copies: what they and others restored, by the row of the change
+  ///   - after: the state without the changes
   /// - Complexity: O(n log m) in the copies that `rows` made and the runs of the sequences; for each of those that are
   ///   gone, also in all `copies`.
   init(without rows: [Int], copies: [Int: RestoredCopies], in core: DocumentCore, after: Clock) {
@@ -55,7 +59,7 @@ struct GoneWithCopies {
         keys[entry.object, default: []].insert(entry.key)
       }
     }
-    // All that are copies of one another.
+    // All copies of one another.
     while let id = open.popLast() {
       guard elements.insert(id).inserted else { continue }
       for piece in copies.values.lazy.flatMap(\.elements) {
@@ -69,7 +73,7 @@ struct GoneWithCopies {
     }
   }
 
-  /// The copies that something came after.
+  /// The copies that were overwritten or deleted later.
   private static func overruled(
     _ piece: RestoredCopies.Elements, in core: DocumentCore, after: Clock
   ) -> [OpId] {
@@ -91,14 +95,14 @@ struct GoneWithCopies {
 }
 
 extension Slot {
-  /// Whether at some state something came after an operation that is not of it, apart from increments.
+  /// Whether at some state an operation outside of it came after this operation, apart from increments.
   fileprivate func isOverruled(_ id: OpId, at clock: Clock) -> Bool {
     self[id]?.successors.contains { clock.covers($0) && self[$0]?.action != .increment } ?? false
   }
 }
 
 extension OpId {
-  /// Which of `count` consecutive ids it is; nil if it is none of them.
+  /// The offset of this id among `count` consecutive ids; nil if it is none of them.
   fileprivate func offset(from first: OpId, count: Int) -> Int? {
     guard actor == first.actor, counter >= first.counter, Int(counter - first.counter) < count else { return nil }
     return Int(counter - first.counter)
@@ -106,8 +110,8 @@ extension OpId {
 }
 
 extension RestoredCopies {
-  /// Whether others did more to copies than a later undo can see to: changed something inside an object that was made
-  /// anew, or counted on a counter that was.
+  /// Whether others changed copies in ways that a later undo cannot preserve: inside an object that was made again, or
+  /// by incrementing a counter that was.
   /// - Complexity: O(n) in the runs of the changes since.
   func areChangedByOthers(in core: DocumentCore, since row: Int) -> Bool {
     guard !objects.isEmpty || !elements.isEmpty || !entries.isEmpty else { return false }

@@ -1,25 +1,25 @@
 /// The operations of all changes of a document, in the order in which they were applied here.
 ///
-/// What one author does in one act is one run, however many changes it makes: typing on makes the last run longer. Of
-/// which change an operation is, only the graph knows, by its place among all operations.
+/// One act of one author is one run, however many changes it makes: further typing extends the last run. Only the graph
+/// knows which change an operation belongs to, by its index among all operations.
 final class RunLog: OpSource {
   private struct Logged: BitwiseCopyable {
     var run: OpRun
     /// The run's first operation.
     let id: OpId
-    /// How many operations stand before the run.
+    /// How many operations come before the run.
     let start: UInt32
   }
 
   private let loggedCell = Cell<[Logged]>([])
   private let othersCell = Cell<[OtherOp]>([])
   private let countCell = Cell(0)
-  /// The run looked at last: a reader reads on from there.
+  /// The run used last: readers usually continue from there.
   private let lastCell = Cell(0)
   let bytes: TextBytes
   let actors: ActorTable
 
-  /// Runs of wider text than ASCII are cut by counting its scalars, so they stay short.
+  /// Runs of text beyond ASCII are split by counting scalars, so they stay short.
   private static let maximumWideByteCount = 512
 
   init(bytes: TextBytes, actors: ActorTable) { (self.bytes, self.actors) = (bytes, actors) }
@@ -48,7 +48,7 @@ final class RunLog: OpSource {
   var text: [UInt8] { bytes.bytes }
   var actorList: [ActorId] { actors.actors }
 
-  /// How many acts the operations are.
+  /// The number of acts that the operations form.
   var runCount: Int { logged.count }
 
   /// Operations are numbered with 32 bits.
@@ -56,7 +56,7 @@ final class RunLog: OpSource {
 
   // MARK: Writing
 
-  /// Writes down the operations that come next; `id` is the first one. The caller has asked `hasRoom`.
+  /// Adds the next operations; `id` is the first one. The caller has checked `hasRoom`.
   func append(_ run: OpRun, id: OpId) {
     let start = UInt32(opCount)
     opCount += Int(run.count)
@@ -70,12 +70,12 @@ final class RunLog: OpSource {
     logged.append(Logged(run: run, id: id, start: start))
   }
 
-  /// Writes down an operation that is no run.
+  /// Adds an operation that is not a run.
   func append(_ op: OtherOp, id: OpId) {
     append(.other(object: op.object, index: keep(op)), id: id)
   }
 
-  /// Keeps what an operation that is no run says; returns its number, for `OpRun.other`.
+  /// Stores an operation that is not a run; returns its number, for `OpRun.other`.
   func keep(_ op: OtherOp) -> Int {
     others.append(op)
     return others.count - 1
@@ -84,14 +84,14 @@ final class RunLog: OpSource {
   // MARK: Reading
 
   /// The runs of some operations, cut to them.
-  /// - Complexity: O(k + log n) for k runs among n; O(k) behind what was read last.
+  /// - Complexity: O(k + log n) for k runs among n; O(k) directly after what was read last
   func runs(in range: Range<Int>) -> [OpRun] {
     var runs: [OpRun] = []
     forEachRun(in: range) { run, _ in runs.append(run) }
     return runs
   }
 
-  /// The run that some operations are; nil if they are none, or more than one.
+  /// The run that some operations are part of; nil if there are none, or if they are in several runs.
   @inline(__always)
   func singleRun(in range: Range<Int>) -> OpRun? {
     guard !range.isEmpty else { return nil }
@@ -112,7 +112,7 @@ final class RunLog: OpSource {
 
   private func end(of place: Int) -> Int { Int(logged[place].start) + Int(logged[place].run.count) }
 
-  /// The run that an operation is in.
+  /// The index of the run that contains an operation.
   private func place(of position: Int) -> Int {
     precondition(position >= 0 && position < opCount, "the operation is there")
     for place in lastCell.address.pointee...lastCell.address.pointee + 1
@@ -142,7 +142,7 @@ final class RunLog: OpSource {
 }
 
 extension OpRun {
-  /// A single deletion goes forward.
+  /// A single deletion counts as forward.
   fileprivate var normalized: OpRun {
     guard count == 1, kind == .deleteBackward else { return self }
     var run = self

@@ -1,11 +1,11 @@
-/// Collects what changes of others do to texts, joining what adjoins.
+/// Collects the edits that changes of others make to texts, joining adjacent ones.
 ///
-/// An edit that begins where the one before it ends stands behind what that one has deleted. So an edit shows whether new text came
-/// before the deleted text or behind it, which decides where a third person's text ends up that was typed there meanwhile.
+/// An edit that begins where the one before it ends comes after what that one deleted. Thus edits tell whether new text
+/// is before or after the deleted text, which decides where text goes that a third person typed there meanwhile.
 struct TextEditCollector {
   private(set) var edits: [TextEdit] = []
 
-  /// - Parameter followsDeleted: whether an insertion stands behind an element that is deleted.
+  /// - Parameter followsDeleted: whether an insertion comes after a deleted element
   mutating func replace(
     _ object: ObjId, at offset: Int, deleted: some Collection<UInt8>, inserted: some Collection<UInt8>,
     followsDeleted: @autoclosure () -> Bool = false
@@ -16,7 +16,7 @@ struct TextEditCollector {
       append(object, offset, deleted, inserted)
       return
     }
-    // Changed in place: a copy would make every keystroke of a long stretch cost the whole stretch.
+    // Changed in place, because a copy would make every keystroke of a long stretch cost the whole stretch.
     if offset == edits[last].utf8Offset + edits[last].inserted.count {
       if !inserted.isEmpty, !edits[last].deleted.isEmpty, followsDeleted() {
         append(object, offset, deleted, inserted)

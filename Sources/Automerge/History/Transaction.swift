@@ -1,7 +1,7 @@
-/// A change in the making: its operations stand in the log and in the objects already, but the graph has no row for it.
+/// A change in the making: its operations are in the log and in the objects already, but the graph has no row for it.
 struct Transaction {
   let author: UInt32
-  /// The rows it is made on top of, but for the author's last one; nil if those are the heads.
+  /// The rows it is made on top of, without the author's last one; nil if those are the heads.
   let deps: [UInt32]?
   let startOp: UInt32
   var opCount: UInt32 = 0
@@ -10,7 +10,7 @@ struct Transaction {
 }
 
 extension DocumentCore {
-  /// The id that the next operation of the transaction gets; nil if there is no transaction.
+  /// The id of the transaction's next operation; nil if there is no transaction.
   @inline(__always)
   var nextId: OpId? {
     guard let transaction, transaction.opCount < .max - transaction.startOp else { return nil }
@@ -39,7 +39,7 @@ extension DocumentCore {
     return graph.maxOp + 1
   }
 
-  /// Ends the transaction; its operations become a change. Returns whether there were any.
+  /// Ends the transaction, whose operations become a change. Returns whether there were any.
   @discardableResult
   func commit(message: String?, time: Int64) -> Bool {
     guard let transaction else { return false }
@@ -51,7 +51,7 @@ extension DocumentCore {
     return true
   }
 
-  /// Makes changes of equal size of the first operations of the transaction, and leaves the others in it.
+  /// Makes changes of equal size from the transaction's first operations, and leaves the rest in it.
   func splitTransaction(changeCount: Int, opsPerChange: UInt32, openCount: UInt32, time: Int64) {
     guard changeCount > 0, let whole = transaction else { return }
     transaction = nil
@@ -64,7 +64,7 @@ extension DocumentCore {
       firstOp: graph.records.opCount)
   }
 
-  /// Ends a transaction that is in the way of something else. Its change has the time 0, as in the reference core.
+  /// Commits a pending transaction before something else. Its change has the time 0, as in the reference core.
   func commitPending() {
     if transaction != nil { commit(message: nil, time: 0) }
   }

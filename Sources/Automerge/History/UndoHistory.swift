@@ -1,17 +1,18 @@
-/// Which of an actor's changes can be undone and redone. Undoing makes a change, so what can be redone are such changes.
+/// Which of an actor's changes can be undone and redone. Undoing makes a change, and such changes are what can be
+/// redone.
 struct UndoHistory {
-  /// Rows of changes to revert, the next one last.
+  /// Rows of changes to revert; the next one is last.
   private(set) var undoable: [Int] = []
   /// Rows of changes that reverted others.
   private(set) var redoable: [Int] = []
-  /// Changes with those that reverted them.
+  /// Changes, each with the change that reverted it.
   private var pairs: [(change: Int, by: Int)] = []
-  /// What reverting changes put in again, by the row of the change that did.
+  /// What each reverting change restored, by its row.
   private(set) var copies: [Int: RestoredCopies] = [:]
   private var actor: ActorId?
   private var nextRow = 0
 
-  /// Takes account of the changes that were made since the last time. A change that undoes nothing ends redoing.
+  /// Adds the changes made since the last update. A change that undoes nothing ends redoing.
   mutating func update(from core: DocumentCore) {
     if actor != core.actor { (self, actor) = (UndoHistory(), core.actor) }
     let own = core.actors.find(core.actor)
@@ -55,11 +56,11 @@ struct UndoHistory {
     redoable.removeAll { changes.contains($0) }
   }
 
-  /// The changes to leave out in order to revert some: themselves, and what came later, was reverted too and had to do with them.
-  /// For what reverting restored looks like new, but is not.
+  /// The changes to exclude in order to revert some: these, and later ones that were reverted too and touch the same
+  /// things, because what reverting restored looks new but is not.
   ///
-  /// What was restored stays if others have done more to it since than to delete or replace it: leaving it out would lose
-  /// that. The changes may then have nothing left that shows.
+  /// Restored content stays if others have since done more to it than delete or replace it, since excluding it would
+  /// lose their edits. The changes may then have no visible effect.
   /// - Complexity: O(n) in the runs of the changes made since.
   func related(to changes: [Int], in core: DocumentCore) -> [Int] {
     var rows = Set(changes)

@@ -1,6 +1,6 @@
 import Foundation
 
-/// The name of a writer: any bytes, at most 128 of them, never used by two writers at a time.
+/// The name of a writer: any bytes, at most 128 of them, never used by two writers at once.
 public struct ActorId: Hashable, Sendable, CustomStringConvertible {
   public let bytes: [UInt8]
 
@@ -46,12 +46,13 @@ public struct ActorId: Hashable, Sendable, CustomStringConvertible {
 }
 
 extension ActorId: Comparable {
-  /// Byte order; a prefix is smaller. It decides which of two operations with equal counters is the greater.
+  /// Byte order; a prefix is smaller. Decides which of two operations with equal counters is greater.
   public static func < (left: ActorId, right: ActorId) -> Bool { left.bytes.lexicographicallyPrecedes(right.bytes) }
 }
 
 extension ActorId {
-  /// The actor that `hexadecimal` or `description` has named; nil unless it is an even number of hexadecimal digits, at most 256.
+  /// The actor that `hexadecimal` or `description` names; nil unless the text is an even number of hexadecimal digits,
+  /// at most 256.
   public init?(hexadecimal: String) {
     let digits = Array(hexadecimal.utf8)
     guard digits.count.isMultiple(of: 2) else { return nil }

@@ -1,9 +1,9 @@
 import Crypto
 import Foundation
 
-/// The SHA-256 of a change's bytes: its name everywhere.
+/// The SHA-256 of a change's bytes, which names it everywhere.
 public struct ChangeHash: Hashable, Sendable, CustomStringConvertible {
-  /// The 32 bytes as four big-endian numbers, so that hashes compare and hash without memory of their own.
+  /// The 32 bytes as four big-endian numbers, so that hashes compare and hash without a heap allocation.
   private let a, b, c, d: UInt64
 
   /// Nil unless there are exactly 32 bytes.
@@ -42,18 +42,18 @@ public struct ChangeHash: Hashable, Sendable, CustomStringConvertible {
     withUnsafeBytes(of: (a.bigEndian, b.bigEndian, c.bigEndian, d.bigEndian)) { bytes.append(contentsOf: $0) }
   }
 
-  /// Whether these four bytes are the first ones.
+  /// Whether these four bytes are the hash's first ones.
   func begins(with checksum: ArraySlice<UInt8>) -> Bool {
     checksum.count == 4 && checksum.reduce(0) { $0 << 8 | UInt64($1) } == a >> 32
   }
 
-  /// Whether the first four bytes, as a big-endian number, are these.
+  /// Whether this is the big-endian number of the hash's first four bytes.
   func begins(with checksum: UInt32) -> Bool { UInt32(truncatingIfNeeded: a >> 32) == checksum }
 
-  /// Its first eight bytes, as a big-endian number; as good as random.
+  /// The first eight bytes as a big-endian number; as good as random.
   var word: UInt64 { a }
 
-  /// The hash is one already.
+  /// The bytes are a hash already.
   public func hash(into hasher: inout Hasher) { hasher.combine(a) }
 
   /// Writes the 32 bytes to a place with room for them.
@@ -65,7 +65,7 @@ public struct ChangeHash: Hashable, Sendable, CustomStringConvertible {
     target.storeBytes(of: d.bigEndian, toByteOffset: 24, as: UInt64.self)
   }
 
-  /// Little-endian numbers of the first three times four bytes, from which a Bloom filter takes its probes.
+  /// Three little-endian numbers, of the first twelve bytes, from which a Bloom filter derives its probes.
   var bloomWords: (UInt32, UInt32, UInt32) {
     (
       UInt32(truncatingIfNeeded: a >> 32).byteSwapped, UInt32(truncatingIfNeeded: a).byteSwapped,

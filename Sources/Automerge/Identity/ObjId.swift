@@ -2,18 +2,18 @@
 public struct ObjId: Hashable, Sendable {
   /// The operation that made the object; counter 0 is the root.
   let counter: UInt64
-  /// The actor that made the object; nil of the root.
+  /// The actor that made the object; nil for the root.
   public let actor: ActorId?
 
   public static let ROOT = ObjId(counter: 0, actor: nil)
 }
 
-/// What kind of object an `ObjId` names. A table reads as a map.
+/// The type of an object. A table counts as a map.
 public enum ObjType: Hashable, Sendable { case Map, List, Text }
 
 extension ObjId: Comparable {
-  /// The order of the operations that made them, equal in all replicas: an object that was made with knowledge of another one
-  /// is the greater.
+  /// Orders objects by the operations that made them, equally in all replicas. An object that was made with knowledge
+  /// of another one is greater.
   public static func < (left: ObjId, right: ObjId) -> Bool {
     guard left.counter == right.counter else { return left.counter < right.counter }
     guard let one = left.actor, let other = right.actor else { return left.actor == nil && right.actor != nil }
@@ -22,7 +22,7 @@ extension ObjId: Comparable {
 }
 
 extension ObjId {
-  /// The object that `description` has named; nil if the text is none, and for the root.
+  /// The object that `description` names; nil for any other text, and for the root.
   public init?(description: String) {
     let parts = description.split(separator: "@", omittingEmptySubsequences: false)
     guard parts.count == 2, let counter = UInt64(parts[0]), let actor = ActorId(hexadecimal: String(parts[1])) else {

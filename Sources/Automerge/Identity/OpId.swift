@@ -1,8 +1,8 @@
-/// The id of one operation inside a document: a counter, and whose.
+/// The id of one operation inside a document: a counter and an actor.
 ///
-/// `actor` is an index into the document's own actor table, in the order in which the actors were met, so an `OpId`
-/// means nothing outside its document, and comparing two of them for CRDT order needs the table (`ActorTable`).
-/// Counter 0 is no operation: it stands for the root object and for the head of a sequence.
+/// `actor` is an index into the document's own actor table, in the order in which the actors first appeared, so an
+/// `OpId` means nothing outside of its document, and comparing two of them in CRDT order needs the table
+/// (`ActorTable`). Counter 0 is no operation: it means the root object or the head of a sequence.
 struct OpId: Hashable, Sendable {
   var counter: UInt32
   var actor: UInt32

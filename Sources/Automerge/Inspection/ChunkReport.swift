@@ -1,6 +1,6 @@
 import Foundation
 
-/// What a file holds at one place: a chunk, or bytes that are none.
+/// What a file contains at one place: a chunk, or bytes that are not a chunk.
 public struct ChunkReport: Sendable {
   public enum Kind: String, Sendable { case document, change, bundle, unreadable }
 
@@ -8,14 +8,15 @@ public struct ChunkReport: Sendable {
   /// In bytes from the start of the file.
   public let offset: Int
   public let byteCount: Int
-  /// How many changes are in it; 0 if it cannot be used.
+  /// How many changes the chunk contains; 0 if it cannot be used.
   public let changeCount: Int
-  /// The changes that are in it by themselves; none for a document, which comes whole or not at all.
+  /// The changes that the chunk contains one by one; empty for a document, which is used as a whole.
   public let changes: [ChangeHash]
-  /// Why it cannot be used; nil if it can.
+  /// Why the chunk cannot be used; nil if it can.
   public let error: LoadError?
 
-  /// All chunks of a file, each looked at by itself. Whether their changes come together is for `Document.init` to say.
+  /// All chunks of a file, each examined separately. Whether their changes fit together is for `Document.init` to
+  /// check.
   public static func of(_ file: Data) -> [ChunkReport] {
     var reports: [ChunkReport] = [], reader = ChunkReader(Array(file)), offset = 0
     while let next = reader.next() {

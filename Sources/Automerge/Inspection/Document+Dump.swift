@@ -1,4 +1,4 @@
-/// A whole document as JSON, to look at and to compare with other implementations.
+/// A whole document as JSON, for reading and for comparison with other implementations.
 extension Document {
   /// `heads`; `value` with types, ids, conflicts and marks; `texts` by path; `stats`; and the `changes` in the order of
   /// this replica, each with its bytes.
@@ -22,7 +22,7 @@ extension Document {
 }
 
 extension DocumentDump {
-  /// How many operations a saved document lists: all but deletions.
+  /// How many operations a saved document lists: all except deletions.
   fileprivate var keptOpCount: Int {
     var count = 0
     core.log.forEachRun(in: 0..<core.log.opCount) { run, _ in

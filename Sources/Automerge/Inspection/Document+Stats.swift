@@ -1,18 +1,18 @@
-/// How large a document is.
+/// The size of a document.
 public struct DocumentStats: Hashable, Sendable {
   public let changeCount: Int
-  /// Operations: a character typed or deleted is one.
+  /// Operations. Typing or deleting one character is one.
   public let opCount: Int
   /// Actors that have made changes.
   public let actorCount: Int
   /// Maps, lists and texts that were ever made, the root included.
   public let objectCount: Int
-  /// Changes that wait for others which they were made on top of.
+  /// Changes that wait for their dependencies.
   public let waitingChangeCount: Int
 }
 
 extension Document {
-  /// How large the document is.
+  /// The size of the document.
   /// - Complexity: O(n) in the actors.
   public func stats() -> DocumentStats {
     withCore { core in

@@ -2,7 +2,7 @@
 struct DocumentDump {
   let core: DocumentCore
 
-  /// An object and all that is visible in it.
+  /// An object and everything that is visible in it.
   /// - Parameter texts: takes the visible texts by their paths.
   func object(_ id: OpId, path: String, texts: inout [(key: String, value: DumpedJSON)]) -> DumpedJSON {
     .object(members(id, path: path, texts: &texts))
@@ -53,13 +53,13 @@ struct DocumentDump {
     id.isZero ? "_root" : "\(id.counter)@\(core.actors[id.actor].hexadecimal)"
   }
 
-  /// What stands at a key or element, with all of a conflict; nil if nothing does.
+  /// The value at a key or element, with all values of a conflict; nil if there is none.
   private func value(_ slot: Slot, path: String, texts: inout [(key: String, value: DumpedJSON)]) -> DumpedJSON? {
     let visible = slot.visible()
     guard let winner = visible.last else { return nil }
     var members = members(winner, in: slot, path: path, texts: &texts)
     if visible.count > 1 {
-      // Only what wins has a path.
+      // Only the winning value has a path.
       var hidden: [(key: String, value: DumpedJSON)] = []
       members.append(
         ("conflicts", .array(visible.map { .object(self.members($0, in: slot, path: path, texts: &hidden)) })))
@@ -74,7 +74,7 @@ struct DocumentDump {
     return scalar(op.value, slot.scalar(of: op)) + [("id", .string(name(of: op.id)))]
   }
 
-  /// - Parameter shown: the value as callers see it; of a counter, with its increments.
+  /// - Parameter shown: the value as callers see it; a counter includes its increments
   private func scalar(_ raw: RawValue, _ shown: ScalarValue) -> [(key: String, value: DumpedJSON)] {
     func typed(_ type: String, _ value: DumpedJSON) -> [(key: String, value: DumpedJSON)] {
       [("t", .string(type)), ("v", value)]
@@ -97,11 +97,11 @@ struct DocumentDump {
     }
   }
 
-  /// The shortest decimal number that reads as this one. Exponents stand from 1e16 on and below 1e-4.
+  /// The shortest decimal number that reads as this one. Exponents are used from 1e16 on and below 1e-4.
   static func decimal(_ number: Double) -> String {
     if number.isNaN { return "NaN" }
     if number.isInfinite { return number < 0 ? "-inf" : "inf" }
-    // Digits and exponent of the shortest form, whichever way Swift writes it.
+    // Digits and exponent of the shortest form, in whichever form Swift writes it.
     let parts = "\(number.magnitude)".split(separator: "e")
     let written = parts[0].split(separator: ".", omittingEmptySubsequences: false)
     var exponent = (parts.count > 1 ? Int(parts[1]) ?? 0 : 0) + written[0].count - 1
@@ -126,7 +126,7 @@ struct DocumentDump {
 // MARK: Marks
 
 extension DocumentDump {
-  /// The marks, and the text in stretches of equal marks with the blocks between; nothing if there are neither.
+  /// The marks, and the text in stretches of equal marks with the blocks between them; empty if there are neither.
   private func marks(of tree: TextTree) -> [(key: String, value: DumpedJSON)] {
     let marks: [DumpedJSON] = MarkReader(tree, at: .now, .scalars).all().map { mark in
       .object([
@@ -152,13 +152,13 @@ extension DocumentDump {
     return (marks.isEmpty ? [] : [("marks", .array(marks))]) + [("spans", .array(spans))]
   }
 
-  /// An object in the midst of a text: its values without ids.
+  /// An object inside a text: its values without ids.
   private func block(_ id: OpId) -> DumpedJSON {
     func stripped(_ json: DumpedJSON) -> DumpedJSON {
       switch json {
       case .array(let items): return .array(items.map(stripped))
       case .object(let members):
-        // Only the members of an object of this format are stripped, not those of a map in the document.
+        // Strips only the members that this format adds to an object, not those of a map in the document.
         return .object(
           members.filter { !["id", "conflicts", "length"].contains($0.key) }.map { key, value in
             guard key == "v", case .object(let values) = value else { return (key, stripped(value)) }

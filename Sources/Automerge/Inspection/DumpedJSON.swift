@@ -1,5 +1,5 @@
-/// JSON that shows a document. Members keep the order in which they were put in, and keys that Swift takes for equal
-/// (an accented letter in two forms) stay apart, as they do in a document.
+/// JSON that shows a document. Members keep their order of insertion, and keys that Swift considers equal (an accented
+/// letter in two forms) stay distinct, as they are in a document.
 public indirect enum DumpedJSON: Sendable {
   case null
   case bool(Bool)
@@ -8,7 +8,7 @@ public indirect enum DumpedJSON: Sendable {
   case array([DumpedJSON])
   case object([(key: String, value: DumpedJSON)])
 
-  /// The JSON text, all of it ASCII. With an indentation every member stands on a line of its own.
+  /// The JSON text, in ASCII. With indentation, every member is on a line of its own.
   public func text(indented: Bool = false) -> String {
     var text: [UInt8] = []
     write(to: &text, indentation: indented ? 0 : nil)

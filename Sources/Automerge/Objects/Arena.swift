@@ -1,4 +1,4 @@
-/// Growing storage of plain values that hands out numbers instead of references.
+/// Growing storage of plain values that are referred to by index.
 ///
 /// Unsafe memory. Its invariants: `count` elements from `base` on are initialised, `count <= capacity`, and an index
 /// comes only from the owner's own links, which `TextTree.checkInvariants` verifies (and debug builds assert). Elements
@@ -42,7 +42,7 @@ struct Arena<Element: BitwiseCopyable>: ~Copyable {
     }
   }
 
-  /// Where an element stands until the next append.
+  /// The address of an element, valid until the next append.
   @inline(__always)
   func pointer(to index: Int) -> UnsafeMutablePointer<Element> {
     assert(index >= 0 && index < count, "arena index in range")
@@ -60,17 +60,17 @@ struct Arena<Element: BitwiseCopyable>: ~Copyable {
     return count
   }
 
-  /// Forgets all elements, but not the room for them.
+  /// Removes all elements, but keeps the memory.
   func removeAll() { header.pointee.count = 0 }
 
-  /// The elements until the next append.
+  /// The elements, valid until the next append.
   func withElements<Result, Failure: Error>(
     _ body: (UnsafeBufferPointer<Element>) throws(Failure) -> Result
   ) throws(Failure) -> Result {
     try body(UnsafeBufferPointer(start: header.pointee.base, count: count))
   }
 
-  /// Moves `length` elements from one index to another; the places may overlap.
+  /// Moves `length` elements from one index to another; the ranges may overlap.
   func move(from source: Int, to target: Int, count length: Int) {
     precondition(source >= 0 && target >= 0 && length >= 0 && source + length <= count && target + length <= count)
     let base = header.pointee.base

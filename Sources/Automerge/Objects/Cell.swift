@@ -1,7 +1,7 @@
-/// A place for a value that belongs to one owner, which never uses it while it is being changed.
+/// Stores a value of one owner, which never uses the value while it is being changed.
 ///
 /// Unsafe: Swift checks at run time that accesses to a class's stored properties do not overlap, which costs more than
-/// a keystroke's work on the tree. What stands in a cell is not checked. Its invariants: a cell belongs to one object of
+/// a keystroke's work on the tree. Accesses to a cell are not checked. Its invariants: a cell belongs to one object of
 /// one document core, which is used by one thread at a time (`Document` locks), and nothing that changes a cell's value
 /// in place calls back into the owner's code that reads the same cell.
 struct Cell<Value: ~Copyable>: ~Copyable {

@@ -1,7 +1,7 @@
-/// The story of one element of a sequence, and what it shows now.
+/// All operations on one element of a sequence, and what the element shows now.
 struct IrregularElement {
   var slot: Slot
-  /// What stands in a text here; empty while nothing is visible.
+  /// The element's text; empty while nothing is visible.
   private(set) var shown: [UInt8]
   private(set) var sums: TextSums
 
@@ -11,7 +11,7 @@ struct IrregularElement {
     refresh()
   }
 
-  /// Takes account of a change of `slot`.
+  /// Call when `slot` has changed.
   mutating func refresh() {
     guard let winner = slot.winner() else {
       (shown, sums) = ([], .zero)
@@ -21,12 +21,12 @@ struct IrregularElement {
     sums = TextSums(ofElement: shown)
   }
 
-  /// What stood in a text here at a past state.
+  /// The element's text at a past state.
   func shown(at clock: Clock) -> [UInt8] { slot.winner(at: clock)?.textUTF8 ?? [] }
 }
 
 extension TextSums {
-  /// Of one element that shows `text`. An element counts as one in a list whatever it is.
+  /// The sums of one element that shows `text`. In a list, any element counts as one.
   init(ofElement text: [UInt8]) {
     self.init(TextMeasure(of: text), elements: 1)
     if scalars != 1 { graphemes = Int32(String(decoding: text, as: UTF8.self).count) }

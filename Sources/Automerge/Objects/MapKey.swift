@@ -1,4 +1,4 @@
-/// A key of a map: compared byte by byte, unlike `String`, for which canonically equivalent keys are one.
+/// A key of a map, compared byte by byte; `String` considers canonically equivalent keys equal.
 struct MapKey: Hashable, Comparable {
   let string: String
 

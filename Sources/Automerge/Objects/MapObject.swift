@@ -1,4 +1,4 @@
-/// A map or table: for each key all operations on it.
+/// A map or table: all operations on each key.
 final class MapObject {
   private(set) var slots: [MapKey: Slot] = [:]
   /// How many keys have a value now.

@@ -1,11 +1,11 @@
-/// A stretch of a text that carries a named value, as formatting or a comment does.
+/// A stretch of a text that has a named value, such as formatting or a comment.
 public struct Mark: Hashable, Sendable {
-  /// The first unit marked, in the document's text encoding.
+  /// The first marked unit, in the document's text encoding.
   public let start: UInt64
-  /// The first unit behind that is not marked.
+  /// The first unit after the mark.
   public let end: UInt64
   public let name: String
-  /// The value; null where the mark was taken away.
+  /// The value; null where the mark was removed.
   public let value: ScalarValue
 
   public init(start: UInt64, end: UInt64, name: String, value: ScalarValue) {

@@ -9,7 +9,7 @@ struct MarkReader {
 
   private let tree: TextTree
   private let clock: Clock
-  /// What places count in.
+  /// The unit that positions are counted in.
   private let unit: TextUnit
 
   init(_ tree: TextTree, at clock: Clock, _ unit: TextUnit) { (self.tree, self.clock, self.unit) = (tree, clock, unit) }
@@ -38,7 +38,7 @@ struct MarkReader {
     }
   }
 
-  /// Those of the visible element that covers the unit behind `index` units, by name; none behind the end.
+  /// The marks of the visible element that covers the unit after `index` units, by name; none past the end.
   func marks(at index: Int) -> [(name: String, value: ScalarValue)] {
     var found: [MapKey: RawValue] = [:]
     forEachStretch { range, marks in
@@ -49,7 +49,7 @@ struct MarkReader {
     return found.sorted { $0.key < $1.key }.map { ($0.key.string, $0.value.scalar) }
   }
 
-  /// Calls `body` with each visible stretch of the text and the marks that hold there, until it returns false.
+  /// Calls `body` with each visible stretch of the text and its marks, until it returns false.
   private func forEachStretch(_ body: (Range<Int>, ActiveMarks) -> Bool) {
     var active = ActiveMarks(), offset = 0
     tree.forEachStretch(at: clock) { stretch in
@@ -64,14 +64,14 @@ struct MarkReader {
   }
 }
 
-/// The marks that hold at a place of a text, on the way through it from left to right.
+/// The marks at one place of a text, during a walk through it from left to right.
 struct ActiveMarks {
   /// Marks that have begun and not ended, ascending.
   private var begun: [StoredOp] = []
-  /// For each name what holds: the value of the greatest mark of that name, unless that is null.
+  /// The value of each name: that of the greatest mark with that name, unless it is null.
   private(set) var values: [MapKey: RawValue] = [:]
 
-  /// Takes account of the begin or the end of a mark.
+  /// Applies the beginning or the end of a mark.
   mutating func pass(_ op: StoredOp, actors: ActorTable) {
     if op.markName != nil {
       begun.insert(op, at: begun.firstIndex { actors.precedes(op.id, $0.id) } ?? begun.count)

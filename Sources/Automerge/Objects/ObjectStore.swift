@@ -10,7 +10,7 @@ final class ObjectStore {
   let actors: ActorTable
   private(set) var objects: [OpId: StoredObject]
   private(set) var types: [OpId: OpAction]
-  /// The sequence asked for last: a person types into one text at a time.
+  /// The sequence used last: a person types into one text at a time.
   private let lastSequence = Cell<(id: OpId, tree: TextTree)?>(nil)
 
   init(bytes: TextBytes, actors: ActorTable) {
@@ -55,6 +55,6 @@ final class ObjectStore {
       }
   }
 
-  /// The ids of all objects as a document lists them: by counter, then by the actor's bytes; the root first.
+  /// The ids of all objects in the order of a saved document: by counter, then by the actor's bytes; the root first.
   var sortedIds: [OpId] { objects.keys.sorted { actors.precedes($0, $1) } }
 }

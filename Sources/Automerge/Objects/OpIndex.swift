@@ -1,32 +1,33 @@
-/// In which leaf of a tree an operation's element stands: for each actor, stretches of counters sorted by their start.
+/// Which leaf of a tree contains an operation's element: for each actor, stretches of counters sorted by their start.
 ///
-/// A stretch reaches to the start of the next one, so ids that belong to other objects fall into some stretch too; the
-/// leaf itself tells whether the element is there.
+/// A stretch extends to the start of the next one, so ids that belong to other objects fall into some stretch too; only
+/// the leaf shows whether the element is there.
 struct OpIndex {
   private var actors: [OpStretches] = []
-  /// True until the first lookup: a document with a single writer never pays for the index. The first lookup builds all of it.
+  /// True until the first look-up, which builds the whole index: a document with a single writer never pays for it.
   private(set) var isMadeLater = true
 
-  /// The leaf to look in. - Complexity: O(log n) in the stretches of the actor.
+  /// The leaf to look in.
+  /// - Complexity: O(log n) in the stretches of the actor
   func leaf(of id: OpId) -> UInt32? {
     guard Int(id.actor) < actors.count else { return nil }
     return actors[Int(id.actor)].leaf(of: id.counter)
   }
 
-  /// An index to be filled.
+  /// An empty index to fill.
   static var made: OpIndex {
     var index = OpIndex()
     index.isMadeLater = false
     return index
   }
 
-  /// Adds what is known of one actor, each but once.
+  /// Adds all stretches of an actor; once for each actor.
   mutating func add(_ stretches: OpStretches, actor: Int) {
     while actors.count <= actor { actors.append(OpStretches()) }
     actors[actor] = stretches
   }
 
-  /// Records that the `count` elements from `first` on stand in `leaf`.
+  /// Records that `leaf` contains the `count` elements from `first` on.
   mutating func assign(_ first: OpId, count: Int, leaf: UInt32) {
     if isMadeLater { return }
     let actor = Int(first.actor)
@@ -38,7 +39,7 @@ struct OpIndex {
 }
 
 extension TextTree {
-  /// The index of the tree as it is.
+  /// The index of the present tree.
   /// - Complexity: O(n) in the runs.
   func makeIndex() -> OpIndex {
     var keys: [UInt64] = [], ends: [(end: UInt32, leaf: UInt32)] = []
@@ -66,9 +67,9 @@ extension TextTree {
   }
 }
 
-/// One actor's stretches of counters, each with the leaf that it stands in.
+/// One actor's stretches of counters, each with the leaf that contains it.
 ///
-/// They stand in blocks, so that one more in the middle of very many moves only its block's.
+/// They are grouped in blocks, so that inserting one among very many moves only those of its block.
 struct OpStretches {
   struct Stretch: BitwiseCopyable {
     let start: UInt32
@@ -84,7 +85,7 @@ struct OpStretches {
 
   init() {}
 
-  /// Stretches that ascend, no two neighbours with the same leaf, up to the counter `known`.
+  /// Ascending stretches up to the counter `known`; no two neighbours have the same leaf.
   init(_ stretches: [Stretch], known: UInt32) {
     self.known = known
     for start in stride(from: 0, to: stretches.count, by: Self.blockCapacity) {
@@ -94,11 +95,11 @@ struct OpStretches {
     }
   }
 
-  /// All in order. Only the first block may be empty, if it is the only one.
+  /// In order. A block may be empty only if it is the only one.
   private var blocks: [[Stretch]] = []
-  /// For each block a counter that none before it reaches and none in it is before; 0 for the first.
+  /// For each block a counter that all earlier blocks are below and the block itself is not; 0 for the first.
   private var fences: [UInt32] = []
-  /// No element at or behind this counter has been assigned.
+  /// No element at or after this counter has been assigned.
   private var known: UInt32 = 0
 
   func leaf(of counter: UInt32) -> UInt32? { place(counter).map { blocks[$0.block][$0.stretch].leaf } }
@@ -115,7 +116,7 @@ struct OpStretches {
       known = max(known, end)
       return
     }
-    // What lies behind `end` in the stretch that is cut stays where it was.
+    // The part after `end` of the stretch that is split keeps its leaf.
     var rest: Stretch?
     if end < known, let last = place(end), blocks[last.block][last.stretch].start != end {
       rest = Stretch(start: end, leaf: blocks[last.block][last.stretch].leaf)
@@ -126,7 +127,8 @@ struct OpStretches {
     known = max(known, end)
   }
 
-  /// All of them. - Complexity: O(n).
+  /// All stretches.
+  /// - Complexity: O(n)
   var all: [Stretch] { Array(blocks.joined()) }
 
   // MARK: Places
@@ -147,7 +149,7 @@ struct OpStretches {
     return place.block + 1 < blocks.count ? blocks[place.block + 1].first?.start : nil
   }
 
-  /// The block that a stretch with this start belongs to.
+  /// The block for a stretch with this start.
   private func block(of start: UInt32) -> Int {
     var low = 0, high = fences.count - 1
     while low < high {
@@ -192,7 +194,7 @@ struct OpStretches {
     fences.insert(next.first?.start ?? stretch.start, at: block + 1)
   }
 
-  /// Takes out the stretches that begin in a range of counters.
+  /// Removes the stretches that begin in a range of counters.
   private mutating func remove(from start: UInt32, to end: UInt32) {
     var block = block(of: start), isFirst = true
     while block < blocks.count, isFirst || fences[block] < end {

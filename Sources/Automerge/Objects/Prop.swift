@@ -1,11 +1,11 @@
-/// Where a value stands in its object: at a key of a map, or at an index of a list or text.
+/// A place in an object: a key of a map, or an index of a list or text.
 public enum Prop: Hashable, Sendable {
   case Key(String)
-  /// Of a text, in the units of the document's text encoding.
+  /// In a text, counted in the document's text encoding.
   case Index(UInt64)
 }
 
-/// One step on the way from the root to an object: the object that is left, and where in it the next one stands.
+/// One step of the path from the root to an object: an object, and the place of the next one in it.
 public struct PathElement: Hashable, Sendable {
   public let prop: Prop
   public let obj: ObjId

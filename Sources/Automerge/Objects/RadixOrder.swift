@@ -1,9 +1,9 @@
-/// The order of keys, quickly if there are many: digit by digit, the least one first, leaving out digits that are the same
-/// in all keys.
+/// Sorts many keys quickly: digit by digit, the least significant one first, skipping digits that are equal in all
+/// keys.
 enum RadixOrder {
   private static let digitBits: UInt64 = 11
 
-  /// The places of the keys in ascending order of the keys; equal ones stay in order.
+  /// The indices of the keys in ascending order of the keys; equal keys stay in order.
   /// - Complexity: O(n) for each eleven bits in which the keys differ.
   static func order(of keys: [UInt64]) -> [UInt32] {
     var order = keys.indices.map { UInt32($0) }
@@ -31,6 +31,6 @@ enum RadixOrder {
 }
 
 extension OpId {
-  /// Ascends with the actor's index, then with the counter.
+  /// Orders by the actor's index, then by the counter.
   var sortKey: UInt64 { UInt64(actor) << 32 | UInt64(counter) }
 }

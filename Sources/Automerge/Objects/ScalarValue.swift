@@ -15,7 +15,7 @@ public enum ScalarValue: Hashable, Sendable {
 }
 
 extension ScalarValue {
-  /// Numbers are equal as `Double` has it, but that not-a-number equals itself: every value equals its copy.
+  /// Numbers are equal as for `Double`, except that not-a-number equals itself: every value equals its copy.
   public static func == (left: ScalarValue, right: ScalarValue) -> Bool {
     switch (left, right) {
     case (.Bytes(let left), .Bytes(let right)): left == right
@@ -51,7 +51,7 @@ extension ScalarValue {
 }
 
 extension ScalarValue: CustomStringConvertible {
-  /// The type and the value: `String(abc)`, `UInt(1)`. Of bytes, the first 16 in hexadecimal.
+  /// The type and the value, such as `String(abc)` or `UInt(1)`. For bytes, the first 16 in hexadecimal.
   public var description: String {
     func hexadecimal(_ data: Data) -> String { ActorId(bytes: data).hexadecimal }
     return switch self {
@@ -69,7 +69,7 @@ extension ScalarValue: CustomStringConvertible {
   }
 }
 
-/// What stands at a key or an index.
+/// A value at a key or an index.
 public enum Value: Hashable, Sendable {
   case Object(ObjId, ObjType)
   case Scalar(ScalarValue)

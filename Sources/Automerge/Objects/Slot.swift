@@ -1,15 +1,15 @@
-/// One operation as it stands in an object, with what came after it.
+/// One operation in an object, with the operations that came after it.
 struct StoredOp: Equatable {
   let id: OpId
   let action: OpAction
   let value: RawValue
-  /// For marks: whether they grow at this side.
+  /// For a mark: whether it grows at this side.
   var expand = false
-  /// For the begin of a mark: its name.
+  /// For the beginning of a mark: its name.
   var markName: String?
   /// The operations that overwrote, deleted or incremented this one, ascending.
   var successors: [OpId] = []
-  /// What all increments add to this one, if it is a counter. Kept by the slot.
+  /// The sum of all increments, if this is a counter. Maintained by the slot.
   fileprivate(set) var raised: Int64 = 0
 
   init(
@@ -21,7 +21,7 @@ struct StoredOp: Equatable {
 
   var isCounter: Bool { action == .set && value.code == RawValue.Code.counter }
 
-  /// Whether it shows something, as long as nothing came after it.
+  /// Whether the operation has a visible value as long as no other comes after it.
   fileprivate var isValue: Bool {
     switch action {
     case .delete, .increment, .mark: false
@@ -44,10 +44,10 @@ enum OpAction: UInt8 {
 
 /// The operations at one key of a map or one element of a sequence, ascending by id; in a sequence the insert is first.
 ///
-/// A key may have been written, or a counter raised, very often: what shows now is kept, not searched.
+/// A key may have been written, or a counter incremented, very often, so what is visible now is stored.
 struct Slot: Equatable {
   private(set) var ops: [StoredOp]
-  /// Those that are visible now, ascending.
+  /// The visible operations, ascending.
   private var present: [OpId] = []
 
   init(ops: [StoredOp] = []) {
@@ -58,7 +58,7 @@ struct Slot: Equatable {
   /// - Complexity: O(log n) in the operations.
   subscript(id: OpId) -> StoredOp? { index(of: id).map { ops[$0] } }
 
-  /// Adds an operation that nothing came after yet.
+  /// Adds an operation that no other has come after yet.
   mutating func add(_ op: StoredOp, actors: ActorTable) {
     var place = firstIndex(from: op.id.counter)
     while place < ops.count, actors.precedes(ops[place].id, op.id) { place += 1 }
@@ -69,13 +69,13 @@ struct Slot: Equatable {
     present.insert(op.id, at: place)
   }
 
-  /// Adds operations that are known with all that came after them, behind the others.
+  /// Adds operations, with all operations that came after them, at the end.
   mutating func append(_ more: [StoredOp]) {
     ops += more
     settle()
   }
 
-  /// Records that an operation came after those with `ids`. Unknown ids are passed over.
+  /// Records that an operation came after those with `ids`. Ignores unknown ids.
   mutating func addSuccessor(_ successor: StoredOp, to ids: [OpId], actors: ActorTable) {
     for id in ids {
       guard let index = index(of: id) else { continue }
@@ -93,13 +93,13 @@ struct Slot: Equatable {
   /// Whether there is a value now.
   var isPresent: Bool { !present.isEmpty }
 
-  /// Whether several values stand here now, put concurrently.
+  /// Whether the slot has several values that were put concurrently.
   var isInConflict: Bool { present.count > 1 }
 
   /// Whether an operation sets a counter.
   func isCounter(_ id: OpId) -> Bool { self[id]?.isCounter ?? false }
 
-  /// Finds out what shows now and how far counters are.
+  /// Determines what is visible now, and the values of counters.
   private mutating func settle() {
     present.removeAll()
     for index in ops.indices where ops[index].isValue {
@@ -126,7 +126,7 @@ struct Slot: Equatable {
     return nil
   }
 
-  /// Where the operations with this counter or a greater one begin.
+  /// The index of the first operation with this counter or a greater one.
   private func firstIndex(from counter: UInt32) -> Int {
     if let last = ops.last, last.id.counter < counter { return ops.count }
     var low = 0, high = ops.count
@@ -151,8 +151,8 @@ struct Slot: Equatable {
     op.isValue && clock.covers(op.id) && !isOverruled(op, isCounter: op.isCounter, at: clock)
   }
 
-  /// Whether something came after the operation, apart from increments of a counter. What came after an operation that
-  /// is left out came after what that one followed, too.
+  /// Whether an operation came after this one, apart from increments of a counter. If an excluded operation came in
+  /// between, what came after that counts as having come after this one.
   private func isOverruled(_ op: StoredOp, isCounter: Bool, at clock: Clock) -> Bool {
     for successor in op.successors {
       if clock.covers(successor) {
@@ -168,7 +168,7 @@ struct Slot: Equatable {
     return false
   }
 
-  /// The value that callers see; counters with their increments added.
+  /// The value that callers see; a counter includes its increments.
   func scalar(of op: StoredOp, at clock: Clock = .now) -> ScalarValue {
     guard case .Counter(let start) = op.value.scalar else { return op.value.scalar }
     if clock.isNow { return .Counter(start &+ op.raised) }
@@ -182,10 +182,10 @@ struct Slot: Equatable {
 }
 
 extension RawValue {
-  /// What an increment adds.
+  /// How much an increment adds.
   var incrementBy: Int64 { code == Code.uint ? Int64(truncatingIfNeeded: unsigned ?? 0) : signed ?? 0 }
 
-  /// Reads in a text as itself if it is a string, and as one object replacement character if not.
+  /// What a value other than a string shows in a text: an object replacement character.
   static let placeholder: [UInt8] = [0xEF, 0xBF, 0xBC]
 }
 

@@ -1,11 +1,12 @@
-/// The UTF-8 text of a document's operations: one buffer that only grows, into which runs of the tree and of the log point.
+/// The UTF-8 text of a document's operations: one buffer that only grows. Runs of the tree and of the log point into
+/// it.
 ///
-/// Every actor writes into a lane of its own, so that the text of one writer stays in one piece while several type.
+/// Every actor writes into a lane of its own, so that each writer's text stays contiguous while several people type.
 final class TextBytes {
   private let bytesCell: Cell<[UInt8]>
   private let lanesCell: Cell<[Lane]>
 
-  /// Room kept for one actor: `next` to `end` is free.
+  /// Room reserved for one actor; `next` to `end` is free.
   private struct Lane {
     var next = 0
     var end = 0
@@ -34,17 +35,17 @@ final class TextBytes {
     @inline(__always) unsafeMutableAddress { lanesCell.address }
   }
 
-  /// The most text a document can hold: offsets are 32 bits wide.
+  /// The most text that a document can hold: offsets have 32 bits.
   static let limit = Int(Int32.max)
 
   func hasRoom(for count: Int) -> Bool { count <= Self.limit - bytes.count - Self.maximumLane }
 
-  /// Stores `text` and returns where it begins. The caller has asked `hasRoom`.
+  /// Stores `text` and returns its offset. The caller has checked `hasRoom`.
   func append(_ text: some Collection<UInt8>, actor: UInt32) -> Int {
     let lane = Int(actor), count = text.count
     if lane >= lanes.count { lanes.append(contentsOf: repeatElement(Lane(), count: lane + 1 - lanes.count)) }
     if lanes[lane].end == bytes.count {
-      // The last lane needs no fence: it grows with the buffer.
+      // The last lane needs no limit, since it grows with the buffer.
       let start = lanes[lane].next
       if start < bytes.count { bytes.removeLast(bytes.count - start) }
       bytes.append(contentsOf: text)
@@ -68,15 +69,15 @@ final class TextBytes {
     return start
   }
 
-  /// Where the actor's next text will begin if it fits its lane.
+  /// The offset of the actor's next text, if it fits in its lane.
   func nextOffset(actor: UInt32) -> Int { Int(actor) < lanes.count ? lanes[Int(actor)].next : -1 }
 
-  /// What stands in a range of whole scalars.
+  /// The measure of a range of whole scalars.
   func measure(_ range: Range<Int>) -> TextMeasure {
     bytes.withUnsafeBufferPointer { TextMeasure(of: UnsafeBufferPointer(rebasing: $0[range])) }
   }
 
-  /// The offset behind the line feed number `number`, counted from 1, from `offset` on. It must be there.
+  /// The offset after the `number`th line feed from `offset` on, counted from 1, which must exist.
   /// - Complexity: O(n) in the bytes passed, eight at a time.
   func offset(behindNewline number: Int, from offset: Int) -> Int {
     bytes.withUnsafeBytes { memory in
@@ -101,7 +102,7 @@ final class TextBytes {
     }
   }
 
-  /// The offset behind `scalars` scalars from `offset` on.
+  /// The offset `scalars` scalars after `offset`.
   func advance(_ offset: Int, scalars: Int) -> Int {
     var at = offset, left = scalars
     while left > 0 {
@@ -112,21 +113,21 @@ final class TextBytes {
   }
 }
 
-/// Counts in the eight bytes of a word at once.
+/// Counts in all eight bytes of a word at once.
 private struct ByteCounts {
   static let ones: UInt64 = 0x0101_0101_0101_0101
-  /// More would run over.
+  /// More would overflow a byte.
   static let limit = 255
   private var counts: UInt64 = 0
 
-  /// One for each byte of the word that is a line feed.
+  /// Sets one bit for each byte of the word that is a line feed.
   @inline(__always)
   static func lineFeeds(in word: UInt64) -> UInt64 {
     let difference = word ^ (ones &* 0x0A), low = ones &* 0x7F
     return ~((difference & low) &+ low | difference) >> 7 & ones
   }
 
-  /// Adds one for every byte whose lowest bit is set. No other bit may be.
+  /// Adds one for every byte whose lowest bit is set. No other bit may be set.
   mutating func add(_ flags: UInt64) { counts &+= flags }
 
   var total: Int {
@@ -136,7 +137,7 @@ private struct ByteCounts {
 }
 
 extension TextMeasure {
-  /// Counts valid UTF-8.
+  /// Measures valid UTF-8.
   init(of text: UnsafeBufferPointer<UInt8>) {
     if text.count == 1 {
       self.init(utf8: 1, scalars: 1, utf16: 1, newlines: text[0] == 0x0A ? 1 : 0)

@@ -1,4 +1,4 @@
-/// What turns one text into another, in whole grapheme clusters, with as little inserted and deleted as can be found.
+/// The edits that turn one text into another, in whole grapheme clusters, as few as the search finds.
 struct TextDifference {
   /// One replacement: a range of the old text's UTF-8 by a range of the new one's.
   struct Edit: Equatable {
@@ -6,15 +6,15 @@ struct TextDifference {
     var new: Range<Int>
   }
 
-  /// From left to right; what lies between is equal in both.
+  /// From left to right; the text between them is equal in both.
   private(set) var edits: [Edit] = []
 
-  /// Texts that differ by more clusters than this are compared line by line first, so that time and memory stay within
-  /// this number times the length, and its square.
+  /// Texts that differ by more clusters than this are compared line by line first, so that time is bounded by this
+  /// number times the length, and memory by its square.
   private static let maximumDistance = 1000
 
-  /// - Complexity: O(n) in the texts, plus O(n d) in the part that differs, where d is how much is inserted and deleted,
-  ///   as long as that is less than `maximumDistance`.
+  /// - Complexity: O(n) in the texts, plus O(n d) in the part that differs, where d is the number of clusters inserted
+  ///   and deleted, as long as that is less than `maximumDistance`
   init(from old: String, to new: String) {
     let old = Clusters(old), new = Clusters(new)
     var prefix = 0, suffix = 0
@@ -72,11 +72,11 @@ struct TextDifference {
     return start..<(range.isEmpty ? start : lines[range.upperBound - 1].upperBound)
   }
 
-  /// The shortest way to get from one sequence to the other, by Myers' greedy algorithm (An O(ND) Difference Algorithm
-  /// and Its Variations, 1986); nil if it is longer than `maximumDistance`.
+  /// The shortest edits from one sequence to the other, by Myers' greedy algorithm (An O(ND) Difference Algorithm and
+  /// Its Variations, 1986); nil if there are more than `maximumDistance`.
   private static func shortest(_ old: [Int], _ new: [Int]) -> [Edit]? {
     let limit = min(old.count + new.count, maximumDistance)
-    // For each distance how far along `old` each diagonal, -distance...distance, gets.
+    // For each distance, how far along `old` each diagonal, -distance...distance, reaches.
     var reach = [Int32](repeating: 0, count: 2 * limit + 3), trace: [[Int32]] = []
     let middle = limit + 1
     for distance in 0...limit {
@@ -95,7 +95,7 @@ struct TextDifference {
     return nil
   }
 
-  /// Goes back from the end along the diagonals that got there.
+  /// Walks back from the end along the diagonals that reached it.
   private static func way(_ trace: [[Int32]], _ distance: Int, diagonal: Int) -> [Edit] {
     var edits: [Edit] = [], diagonal = diagonal
     for step in stride(from: distance - 1, through: 0, by: -1) {
@@ -117,7 +117,7 @@ struct TextDifference {
 }
 
 extension Dictionary where Value == Int {
-  /// The number of a key; a new one gets the next.
+  /// The number of a key; a new key gets the next one.
   fileprivate mutating func number(of key: Key) -> Int {
     if let known = self[key] { return known }
     self[key] = count
@@ -125,10 +125,10 @@ extension Dictionary where Value == Int {
   }
 }
 
-/// A text cut into grapheme clusters, compared by their bytes.
+/// A text split into grapheme clusters, compared by their bytes.
 private struct Clusters {
   private let utf8: [UInt8]
-  /// Where each begins, and the end.
+  /// Where each cluster begins, and the end.
   private var offsets: [Int] = [0]
 
   init(_ text: String) {

@@ -1,8 +1,8 @@
-/// A stretch of a sequence that one writer inserted front to back, and that is deleted as one or not at all.
+/// A stretch of a sequence that one writer inserted from front to back, and that is deleted as a whole or not at all.
 ///
-/// Element `k` has the id `id + k`; the first one was inserted behind `origin`, each later one behind its predecessor.
-/// An element whose story does not fit (another value than a one-scalar string, a mark, an update, a second successor)
-/// is a run of length one with `isIrregular`, and `text` is then its place in the tree's `slots`.
+/// Element `k` has the id `id + k`; the first one was inserted after `origin`, each later one after its predecessor. An
+/// element that does not fit this (another value than a one-scalar string, a mark, an update, a second successor) is a
+/// run of length one with `isIrregular`, and `text` is then its index in the tree's `slots`.
 struct TextRun: BitwiseCopyable, Equatable {
   var id: OpId
   var origin: OpId
@@ -17,7 +17,7 @@ struct TextRun: BitwiseCopyable, Equatable {
   var step: Int8 = 0
   var isIrregular = false
 
-  /// Longer text makes several runs, so that splitting one stays cheap.
+  /// Longer text is divided into several runs, so that splitting one stays cheap.
   static let maximumByteCount = 1024
 
   init(id: OpId, origin: OpId, text: Int, measure: TextMeasure) {
@@ -50,12 +50,12 @@ struct TextRun: BitwiseCopyable, Equatable {
     deletion.isZero ? .zero : deletion.advanced(by: element * Int(step))
   }
 
-  /// The measure of the text whether visible or not.
+  /// The measure of the text, whether it is visible or not.
   var measure: TextMeasure {
     TextMeasure(utf8: Int(utf8), scalars: Int(count), utf16: Int(utf16), newlines: Int(newlines))
   }
 
-  /// Whether `next`, standing directly behind, continues this run in every respect.
+  /// Whether `next`, directly after this run, continues it in every respect.
   func canMerge(_ next: TextRun) -> Bool {
     guard !isIrregular, !next.isIrregular, next.id.actor == id.actor, next.id.counter == id.counter + UInt32(count),
       next.origin == lastId, Int(next.text) == textEnd, Int(utf8) + Int(next.utf8) <= Self.maximumByteCount
@@ -63,7 +63,7 @@ struct TextRun: BitwiseCopyable, Equatable {
     return joinedStep(next) != nil
   }
 
-  /// The step of the deletion of both together; nil if no single one fits.
+  /// The step of the joined deletion; nil if there is no single one.
   private func joinedStep(_ next: TextRun) -> Int8? {
     if deletion.isZero || next.deletion.isZero { return deletion.isZero && next.deletion.isZero ? 0 : nil }
     guard deletion.actor == next.deletion.actor else { return nil }
@@ -74,7 +74,7 @@ struct TextRun: BitwiseCopyable, Equatable {
     return (count == 1 || step == joined) && (next.count == 1 || next.step == joined) ? joined : nil
   }
 
-  /// Takes `next` in; only if `canMerge`.
+  /// Appends `next`, for which `canMerge` must be true.
   mutating func merge(_ next: TextRun) {
     step = joinedStep(next) ?? 0
     count += next.count
@@ -83,7 +83,7 @@ struct TextRun: BitwiseCopyable, Equatable {
     newlines += next.newlines
   }
 
-  /// Cuts the run behind `element` elements, 0 < element < count, and returns the second part.
+  /// Splits the run after `element` elements, 0 < element < count, and returns the second part.
   mutating func split(at element: Int, bytes: TextBytes) -> TextRun {
     var first = TextMeasure(utf8: element, scalars: element, utf16: element)
     if !isASCII || newlines > 0 {

@@ -1,12 +1,12 @@
-/// What a part of a sequence shows: its text in every unit, and its visible elements. All of them fit, as a document's
-/// text does (`TextBytes.limit`).
+/// What a part of a sequence shows: its text in every unit, and its visible elements. The numbers fit because a
+/// document's text is limited (`TextBytes.limit`).
 struct TextSums: Equatable {
   var utf8: Int32 = 0
   var scalars: Int32 = 0
   var utf16: Int32 = 0
   var newlines: Int32 = 0
   var elements: Int32 = 0
-  /// Grapheme clusters, each element by itself, however they would join in the text.
+  /// Grapheme clusters, counted for each element separately, even if they would combine in the text.
   var graphemes: Int32 = 0
 
   static let zero = TextSums()
@@ -33,7 +33,7 @@ struct TextSums: Equatable {
     graphemes &+= Int32(run.pointee.count)
   }
 
-  /// Takes off what a plain, visible run shows.
+  /// Subtracts what a plain, visible run shows.
   @inline(__always)
   mutating func remove(_ run: UnsafePointer<TextRun>) {
     utf8 &-= Int32(run.pointee.utf8)
@@ -91,5 +91,5 @@ struct TextSums: Equatable {
   }
 }
 
-/// In what a place in a sequence is counted.
+/// The units that positions in a sequence are counted in.
 enum TextUnit { case utf8, scalars, utf16, newlines, elements, graphemes }

@@ -1,19 +1,19 @@
 /// Fills an empty tree with runs that come in document order.
 struct TextTreeBuilder {
   let tree: TextTree
-  /// The last run. It is not in the tree yet, as the next one may continue it; nor are its newlines counted.
+  /// The last run. It is not in the tree yet, because the next one may continue it, and its newlines are not counted.
   private(set) var last: TextRun?
-  /// The leaf being filled, how many runs it has, and what they show.
+  /// The leaf that is being filled, the number of its runs, and what they show.
   private var leaf: UInt32 = 0
   private var held = 0
   private var sums = TextSums.zero
 
-  /// Leaves and nodes are not filled up, to leave room for insertions.
+  /// Leaves and nodes are not filled completely, to leave room for insertions.
   private static let fill = 28
 
   init(_ tree: TextTree) { self.tree = tree }
 
-  /// Adds a run behind all others, joined with the last one if it continues that.
+  /// Adds a run at the end, joined with the last one if it continues that.
   @inline(__always)
   mutating func append(_ run: TextRun) {
     guard last == nil || last?.canMerge(run) == false else {
@@ -24,7 +24,7 @@ struct TextTreeBuilder {
     last = run
   }
 
-  /// Adds an element with a longer story behind all others.
+  /// Adds an irregular element at the end.
   mutating func appendIrregular(_ slot: Slot, origin: OpId) {
     guard let id = slot.ops.first?.id else { return }
     if slot.ops.first?.action == .mark { tree.hasMarks = true }
@@ -39,7 +39,7 @@ struct TextTreeBuilder {
     return last.isIrregular ? tree.slots[Int(last.text)].slot.ops.last?.id : last.lastId
   }
 
-  /// Adds operations on the last element, behind those that are known.
+  /// Adds operations on the last element, after its earlier ones.
   mutating func addToLast(_ ops: [StoredOp]) {
     guard var run = last else { return }
     if !run.isIrregular {
@@ -77,7 +77,7 @@ struct TextTreeBuilder {
     tree.leaves[Int(leaf)].sums = sums
   }
 
-  /// Puts the tree together. Nothing can be added any more.
+  /// Completes the tree. Nothing can be added afterwards.
   mutating func finish() {
     if let last { put(last) }
     last = nil
@@ -92,7 +92,7 @@ extension TextTree {
     return UInt32(leaves.append(Leaf(parent: 0)))
   }
 
-  /// Makes the nodes above leaves that stand in order. There is one node, above nothing that counts.
+  /// Makes the nodes above leaves that are in order. There is one node, above nothing that counts.
   fileprivate func hangLeaves(perNode: Int) {
     var level = (0..<leaves.count).map { UInt32($0) }, isBottom = true
     repeat {

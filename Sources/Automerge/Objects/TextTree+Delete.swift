@@ -1,4 +1,4 @@
-/// Deleting elements, and all else that happens to one that is there already.
+/// Deleting elements, and other operations on existing ones.
 extension TextTree {
   /// Marks `count` elements of a visible run, from `element` on, as deleted by `deletion`, `deletion + step`, ….
   func markDeleted(_ place: Place, element: Int, count: Int, by deletion: OpId, step: Int8) {
@@ -26,7 +26,7 @@ extension TextTree {
       return
     }
     let added = (head == nil ? 0 : 1) + (rest == nil ? 0 : 1)
-    // The leaf shows less from here on; if it is split, its parts are added up from their runs.
+    // The leaf shows less from here on; if it is split, its parts are summed from their runs.
     self[place] = head ?? piece
     if let head {
       add(sums(of: head) - shown, to: old)
@@ -76,7 +76,7 @@ extension TextTree {
     return false
   }
 
-  /// Makes one element a run of its own with its story in `slots`, if it is not yet.
+  /// Makes one element an irregular run of its own, with its operations in `slots`, unless it is one already.
   func makeIrregular(_ place: Place, element: Int) -> Place {
     var run = self[place]
     if run.isIrregular { return place }
@@ -97,7 +97,7 @@ extension TextTree {
     let irregular = TextRun(irregular: run.id, origin: run.origin, slot: slots.count - 1)
     if hint.leaf != old { hint.leaf = Self.none }
     hint.run = -1
-    // Every part shows the same as before, so sums change only where parts move to another leaf.
+    // The parts together show the same as before, so sums change only where parts move to another leaf.
     let shown = sums(of: self[place])
     add(sums(of: head ?? irregular) - shown, to: old)
     self[place] = head ?? irregular
@@ -118,7 +118,7 @@ extension TextTree {
     return place
   }
 
-  /// Changes the story of an irregular element and keeps everything that depends on it right.
+  /// Changes the operations of an irregular element and updates everything that depends on them.
   func update(_ place: Place, _ change: (inout Slot) -> Void) {
     let slot = Int(self[place].text)
     let before = slots[slot].sums
@@ -130,11 +130,11 @@ extension TextTree {
     if difference != .zero { add(difference, to: place.leaf) }
   }
 
-  /// Applies an operation to an element that is there: a new value, an increment, a deletion.
+  /// Applies an operation to an existing element: a new value, an increment, or a deletion.
   func apply(_ op: StoredOp, predecessors: [OpId], to place: Place) {
     let element = self[place].id, irregular = Int(self[place].text)
     if op.action == .increment, predecessors.allSatisfy({ slots[irregular].slot.isCounter($0) }) {
-      // A counter that is raised shows the same in a text, and may be raised very often.
+      // A counter that is incremented shows the same in a text, and may be incremented very often.
       slots[irregular].slot.addSuccessor(op, to: predecessors, actors: actors)
       slots[irregular].slot.add(op, actors: actors)
       updates[op.id] = element

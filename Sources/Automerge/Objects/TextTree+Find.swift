@@ -1,6 +1,6 @@
-/// Looking up places by amount and by operation.
+/// Finding places by position and by operation.
 extension TextTree {
-  /// The run in which the unit number `amount` lies, counted from 1, and what is visible before that run.
+  /// The run that contains the unit number `amount`, counted from 1, and what is visible before that run.
   /// - Complexity: O(log n) in the runs; O(1) near the last look-up or edit.
   func locate(_ amount: Int, _ unit: TextUnit) -> (place: Place, start: TextSums) {
     precondition(amount > 0 && amount <= total[unit], "the amount is there")
@@ -21,7 +21,7 @@ extension TextTree {
     while true {
       let base = node * Self.nodeCapacity, isBottom = nodes[node].isBottom
       let child: UInt32
-      // From the nearer end: much is written at the end of a text.
+      // From the nearer end, because much is written at the end of a text.
       if amount - start[unit] <= nodes[node].sums[unit] / 2 {
         var at = base
         var sums = sumsOfChild(children[at], in: node)
@@ -84,7 +84,8 @@ extension TextTree {
     return (place, at)
   }
 
-  /// What is visible before a leaf. - Complexity: O(log n); O(1) for the leaf of the last look-up or edit.
+  /// What is visible before a leaf.
+  /// - Complexity: O(log n); O(1) for the leaf of the last look-up or edit
   func start(ofLeaf leaf: UInt32) -> TextSums {
     if leaf == hint.leaf { return hint.leafStart }
     settle()
@@ -120,8 +121,8 @@ extension TextTree {
     return sum
   }
 
-  /// Where an element stands: its run, and which of the run's elements it is. Nil if it is not of this sequence.
-  /// - Complexity: O(log n) in the runs; the first look O(n).
+  /// The run that contains an element, and the element's index in the run. Nil if it does not belong to this sequence.
+  /// - Complexity: O(log n) in the runs; O(n) at the first call
   func find(_ element: OpId) -> (place: Place, element: Int)? {
     if index.isMadeLater { index = makeIndex() }
     guard !element.isZero, let leaf = index.leaf(of: element) else { return nil }
@@ -133,7 +134,7 @@ extension TextTree {
     return nil
   }
 
-  /// How many elements of a visible run it takes to cover `amount` units, and whether they end exactly there.
+  /// How many elements of a visible run are needed to cover `amount` units, and whether they end exactly there.
   func elements(covering amount: Int, _ unit: TextUnit, of run: TextRun) -> (count: Int, isExact: Bool) {
     if amount == 0 { return (0, true) }
     if run.isIrregular { return (1, amount == slots[Int(run.text)].sums[unit]) }
@@ -160,7 +161,7 @@ extension TextTree {
     return (elements, passed == amount)
   }
 
-  /// The measure of the first `count` elements of a visible run that is not irregular.
+  /// The measure of the first `count` elements of a visible, plain run.
   func measure(ofFirst count: Int, of run: TextRun) -> TextMeasure {
     if count == Int(run.count) { return run.measure }
     if run.isASCII, run.newlines == 0 { return TextMeasure(utf8: count, scalars: count, utf16: count) }
@@ -168,7 +169,7 @@ extension TextTree {
     return bytes.measure(run.textStart..<end)
   }
 
-  /// The measure of the text before the place that has `amount` units before it. Inside a scalar, of what is before it.
+  /// The measure of the first `amount` units of the text. Inside a scalar, of what comes before the scalar.
   func measure(before amount: Int, _ unit: TextUnit) -> TextMeasure {
     if amount == 0 { return .zero }
     let (place, start) = locate(amount, unit)
@@ -189,7 +190,7 @@ extension TextMeasure {
       newlines: left.newlines + right.newlines)
   }
 
-  /// The measure of the longest part of `text`, whole scalars from its start on, that has at most `amount` units.
+  /// The measure of the longest prefix of `text`, in whole scalars, that has at most `amount` units.
   static func prefix(of text: [UInt8], amount: Int, _ unit: TextUnit) -> TextMeasure {
     if unit == .graphemes {
       return TextMeasure(of: Array(String(decoding: text, as: UTF8.self).prefix(amount).utf8))

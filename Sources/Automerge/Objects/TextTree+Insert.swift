@@ -1,15 +1,15 @@
 /// Inserting elements.
 extension TextTree {
-  /// A gap between two elements: behind `element` elements of a run; 0 is before the run.
+  /// A gap between two elements: after `element` elements of a run; 0 is before the run.
   struct Gap {
     var place: Place
     var element: Int
-    /// The element that a new one here is inserted after; zero at the head.
+    /// The element that a new one in this gap is inserted after; zero at the head.
     var reference: OpId
   }
 
-  /// The gap for a local insertion with `amount` visible units before it: directly behind the last visible element.
-  /// Inside an element of several units, it is the gap behind it.
+  /// The gap for a local insertion with `amount` visible units before it: directly after the last visible element.
+  /// Inside an element of several units, it is the gap after that element.
   func gap(before amount: Int, _ unit: TextUnit) -> Gap {
     var gap = Gap(place: Place(leaf: firstLeaf, run: 0), element: 0, reference: .zero)
     if amount > 0 {
@@ -21,8 +21,8 @@ extension TextTree {
     return hasMarks ? pastStickyMarks(gap) : gap
   }
 
-  /// Moves the gap behind the marks before the next visible element that take in what is inserted at their edge.
-  /// Source: automerge-format, section 6.1, "Sticky marks".
+  /// Moves the gap past those marks before the next visible element that grow over text inserted at their edge. Source:
+  /// automerge-format, section 6.1, "Sticky marks".
   func pastStickyMarks(_ gap: Gap, at clock: Clock = .now) -> Gap {
     var candidates: [(gap: Gap, mark: OpId)] = []
     var at: Place? = gap.place
@@ -54,7 +54,7 @@ extension TextTree {
     return candidates.last?.gap ?? gap
   }
 
-  /// The gap for an insertion that another replica made behind `reference`; nil if that element is unknown.
+  /// The gap for an insertion that another replica made after `reference`; nil if that element is unknown.
   /// Source: automerge-format, section 6, "Insert (RGA)".
   func gap(behind reference: OpId, inserting id: OpId) -> Gap? {
     var gap = Gap(place: Place(leaf: firstLeaf, run: 0), element: 0, reference: reference)
@@ -67,7 +67,8 @@ extension TextTree {
     if gap.element > 0 {
       let run = self[gap.place]
       if gap.element < Int(run.count) {
-        // Ids grow inside a run: if the next element is greater than the new one, so are all that follow in the run.
+        // Ids increase inside a run: if the next element is greater than the new one, so are all that follow in the
+        // run.
         if !actors.precedes(id, run.id.advanced(by: gap.element)) { return gap }
         gap.element = Int(run.count)
       }
@@ -77,7 +78,7 @@ extension TextTree {
       gap.place = place
       gap.element = Int(self[place].count)
       at = next(place)
-      // Many may have written at one place: then whole leaves are passed.
+      // Many people may have written at one place; then whole leaves are skipped.
       while let place = at, place.run == 0, passes(place.leaf, id) {
         gap.place = Place(leaf: place.leaf, run: leaves[Int(place.leaf)].count - 1)
         gap.element = Int(self[gap.place].count)
@@ -97,7 +98,7 @@ extension TextTree {
   /// Whether all elements of a leaf are greater than `id`.
   private func passes(_ leaf: UInt32, _ id: OpId) -> Bool {
     if leaves[Int(leaf)].least.isZero {
-      // Not known yet, or out of date: the first run decides whether looking is worth while.
+      // Not known yet, or out of date: the first run decides whether computing it is worthwhile.
       guard actors.precedes(id, runs[slot(leaf, 0)].id) else { return false }
       var least = runs[slot(leaf, 0)].id
       for run in 1..<max(1, leaves[Int(leaf)].count) where actors.precedes(runs[slot(leaf, run)].id, least) {
@@ -109,7 +110,7 @@ extension TextTree {
   }
 
   /// Inserts the elements `id`, `id + 1`, … with the scalars of a range of `bytes` as their values.
-  /// Returns the gap behind them.
+  /// Returns the gap after them.
   @discardableResult
   func insertText(at gap: Gap, id: OpId, text: Range<Int>, scalars: Int) -> Gap {
     var gap = gap, id = id, start = text.lowerBound, left = scalars
@@ -124,14 +125,14 @@ extension TextTree {
     return gap
   }
 
-  /// The end of the longest piece of whole scalars from `start` on that fits one run.
+  /// The end of the longest piece of whole scalars from `start` on that fits in one run.
   private func cut(_ start: Int, _ text: Range<Int>) -> Int {
     var end = min(start + TextRun.maximumByteCount, text.upperBound)
     while end < text.upperBound, bytes.bytes[end] & 0xC0 == 0x80 { end -= 1 }
     return end
   }
 
-  /// Inserts one element that is not a plain scalar. Returns the gap behind it.
+  /// Inserts one element that is not a plain scalar. Returns the gap after it.
   @discardableResult
   func insertIrregular(at gap: Gap, op: StoredOp) -> Gap {
     slots.append(IrregularElement(Slot(ops: [op])))
@@ -139,7 +140,7 @@ extension TextTree {
     return insert(TextRun(irregular: op.id, origin: gap.reference, slot: slots.count - 1), at: gap)
   }
 
-  /// Inserts a run and returns the gap behind it.
+  /// Inserts a run and returns the gap after it.
   func insert(_ new: TextRun, at gap: Gap) -> Gap {
     var place = gap.place
     let added = sums(of: new)

@@ -1,6 +1,6 @@
-/// What must hold after every step.
+/// The properties that must hold after every step.
 extension TextTree {
-  /// Checks links, sums, merging limits and the index; says what is broken, or nil.
+  /// Checks links, sums, limits of runs and the index. Returns what is broken, or nil.
   func checkInvariants() -> String? {
     settle()
     let kept = index

@@ -1,4 +1,4 @@
-/// Finding places by what was visible at a past state. All in O(n) in the runs, or in the elements where it says so.
+/// Finding places by what was visible at a past state, in O(n) in the runs, or in the elements where this is said.
 extension TextTree {
   /// The gap for an insertion with `amount` units before it; see `gap(before:_:)`.
   func gap(before amount: Int, _ unit: TextUnit, at clock: Clock) -> Gap {

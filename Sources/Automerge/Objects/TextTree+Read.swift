@@ -33,8 +33,8 @@ extension TextTree {
     return result
   }
 
-  /// What turned the text as it was at `clock` into what it is now, from left to right. An edit that begins where the one before it
-  /// ends stands behind what that one has deleted.
+  /// The edits that turned the text at `clock` into the present one, from left to right. An edit that begins where the
+  /// one before it ends comes after what that one deleted.
   /// - Complexity: O(n) in the runs.
   func edits(since clock: Clock, object: ObjId) -> [TextEdit] {
     var edits: [TextEdit] = []
@@ -78,7 +78,8 @@ extension TextTree {
     return edits
   }
 
-  /// Whether an element of a plain run was visible at a past state, and of how many from there on the same is true.
+  /// Whether an element of a plain run was visible at a past state, and for how many elements from there on this is the
+  /// same.
   func history(of run: TextRun, from element: Int, clock: Clock) -> (visible: Bool, count: Int) {
     let inserted = clock.coverage(from: run.id.advanced(by: element), step: 1, count: Int(run.count) - element)
     if !inserted.isIn || run.isVisible { return (inserted.isIn, inserted.count) }
@@ -88,7 +89,7 @@ extension TextTree {
 
   // MARK: Cursors
 
-  /// The operation whose element covers the unit behind `amount` units: the one that won there.
+  /// The operation whose element covers the unit after `amount` units: the one that won there.
   func operation(at amount: Int, _ unit: TextUnit) -> OpId {
     let (place, start) = locate(amount + 1, unit)
     let run = self[place]
@@ -97,8 +98,8 @@ extension TextTree {
     return run.id.advanced(by: count - 1)
   }
 
-  /// Where an operation's element is now: what is visible before it. Deleted, a cursor goes to the next visible
-  /// element, or, if it keeps to what was before it, to the nearest one there.
+  /// The present position of an operation's element: what is visible before it. If the element is deleted, that of the
+  /// next visible element, or of the nearest visible one before if `movingBefore`.
   func position(of operation: OpId, movingBefore: Bool) -> TextSums? {
     guard var (place, element) = find(updates[operation] ?? operation) else { return nil }
     while true {
@@ -109,7 +110,7 @@ extension TextTree {
         guard isShown, !run.isIrregular else { return before }
         return before + TextSums(measure(ofFirst: element, of: run), elements: element)
       }
-      // Runs are deleted as a whole, so the whole run can be passed.
+      // Runs are deleted as a whole, so the whole run can be skipped.
       guard let behind = find(run.origin) else { return TextSums.zero }
       (place, element) = behind
     }

@@ -1,11 +1,12 @@
-/// What is visible of a sequence, now or at a past state, in stretches that need no look at single elements.
+/// The visible content of a sequence, now or at a past state, in stretches that need not be examined element by
+/// element.
 extension TextTree {
   enum Stretch {
     /// Elements of a plain run, from the one with the id `first` on, that show `text` of the tree's bytes.
     case plain(first: OpId, count: Int, text: Range<Int>)
-    /// One element with a longer story, and the operation that wins there.
+    /// One irregular element, and its winning operation.
     case irregular(Slot, winner: StoredOp)
-    /// The begin or the end of a mark.
+    /// The beginning or the end of a mark.
     case mark(StoredOp)
   }
 
@@ -77,7 +78,7 @@ extension TextTree {
     return text
   }
 
-  /// The story of the element that covered the unit behind `index` units at a past state; nil behind the end.
+  /// The slot of the element that covered the unit after `index` units at a past state; nil past the end.
   func slot(at index: Int, _ unit: TextUnit, clock: Clock) -> Slot? {
     var found: Slot?
     var left = index

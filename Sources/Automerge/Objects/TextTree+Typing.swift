@@ -1,10 +1,10 @@
-/// Typing on where the last edit was, and backspacing there: no look-up, no split, one run changed in place.
+/// Typing and backspacing where the last edit was: no look-up, no split, one run changed in place.
 ///
-/// Both are only shortcuts. They apply when the general insertion or deletion would come out at the same runs, and
-/// leave everything else to that.
+/// Both are only shortcuts. They apply when the general insertion or deletion would give the same runs, and leave
+/// everything else to it.
 extension TextTree {
   /// Inserts text that continues the hinted run at its end in every respect; returns the element it was inserted
-  /// behind, or nil if the text does not continue that run.
+  /// after, or nil if the text does not continue that run.
   @inline(__always)
   func extendHintedRun(
     before amount: Int, _ unit: TextUnit, id: OpId, text: Int, measure: TextMeasure
@@ -26,8 +26,8 @@ extension TextTree {
     return OpId(counter: id.counter - 1, actor: id.actor)
   }
 
-  /// Deletes the last element of the hinted run by moving it into the deleted run behind, whose deletions it precedes
-  /// as backspacing does; returns that element, or nil if this is not so.
+  /// Deletes the last element of the hinted run by moving it into the deleted run after it, whose deletions it extends
+  /// as backspacing does. Returns that element, or nil if the run after it is not of this kind.
   @inline(__always)
   func shrinkHintedRun(before amount: Int, _ unit: TextUnit, by deletion: OpId) -> OpId? {
     guard hint.leaf != Self.none, hint.run >= 0, hint.run + 1 < leaves[Int(hint.leaf)].count else { return nil }
@@ -65,7 +65,7 @@ extension TextTree {
 }
 
 extension TextRun {
-  /// How much text a plain run holds.
+  /// The length of a plain run's text.
   @inline(__always)
   func units(_ unit: TextUnit) -> Int {
     switch unit {

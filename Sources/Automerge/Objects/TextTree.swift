@@ -1,7 +1,7 @@
 /// A sequence object, text or list, as a B+tree of runs in document order, deleted ones included.
 ///
-/// Leaves hold runs; inner nodes know for everything below them what is visible, in every unit. A leaf or node is never
-/// removed: a sequence only grows. Links and numbers are indices into arenas, so copying a tree is copying memory.
+/// Leaves hold runs; inner nodes hold the sums of what is visible below them, in every unit. A leaf or node is never
+/// removed: a sequence only grows. Links are indices into arenas, so copying a tree is copying memory.
 final class TextTree {
   static let leafCapacity = 32
   static let nodeCapacity = 32
@@ -12,7 +12,7 @@ final class TextTree {
     var parent: UInt32
     var next = TextTree.none
     var count = 0
-    /// No element of the leaf has a lesser id; zero is no id, so it says nothing.
+    /// No element of the leaf has a smaller id. Zero is no id, and means that this is unknown.
     var least = OpId.zero
   }
 
@@ -24,13 +24,13 @@ final class TextTree {
     var isBottom: Bool
   }
 
-  /// Where a run stands.
+  /// The place of a run.
   struct Place {
     var leaf: UInt32
     var run: Int
   }
 
-  /// Where the last visible edit or look-up was, so that the next one nearby need not descend.
+  /// Where the last visible edit or look-up was, so that the next one nearby need not descend the tree.
   struct Hint {
     var leaf = TextTree.none
     /// What is visible before the leaf.
@@ -40,7 +40,7 @@ final class TextTree {
     var runStart = TextSums.zero
   }
 
-  /// A change of what a leaf shows that the nodes above it do not know of yet: typing changes one leaf many times.
+  /// A change in what a leaf shows that the nodes above it do not include yet: typing changes one leaf many times.
   private struct Pending {
     var leaf = TextTree.none
     var change = TextSums.zero
@@ -49,9 +49,9 @@ final class TextTree {
   let bytes: TextBytes
   let actors: ActorTable
   private let slotsCell = Cell<[IrregularElement]>([])
-  /// Operations that updated an element, and which.
+  /// Operations that updated an element, and which element.
   var updates: [OpId: OpId] = [:]
-  /// Whether any mark was ever set; only then does an insertion have to look for sticky ends.
+  /// Whether any mark was ever set: only then does an insertion have to look for sticky ends.
   var hasMarks = false
   let runs: Arena<TextRun>
   let leaves: Arena<Leaf>
@@ -87,7 +87,7 @@ final class TextTree {
     (slots, updates, hasMarks, root, index) = (other.slots, other.updates, other.hasMarks, other.root, other.index)
   }
 
-  /// Elements whose story is longer than a run can tell.
+  /// The irregular elements.
   var slots: [IrregularElement] {
     @inline(__always) unsafeAddress { UnsafePointer(slotsCell.address) }
     @inline(__always) unsafeMutableAddress { slotsCell.address }
@@ -132,7 +132,7 @@ final class TextTree {
     return TextSums(run.measure, elements: Int(run.count))
   }
 
-  /// The run behind, nil at the end.
+  /// The next run; nil at the end.
   func next(_ place: Place) -> Place? {
     if place.run + 1 < leaves[Int(place.leaf)].count { return Place(leaf: place.leaf, run: place.run + 1) }
     let next = leaves[Int(place.leaf)].next
@@ -154,7 +154,7 @@ final class TextTree {
     pending.change += change
   }
 
-  /// Propagates changed sums to the nodes above. Call before reading or moving sums of nodes.
+  /// Adds changed sums to the nodes above. Call before sums of nodes are read or moved.
   func settle() {
     guard pending.leaf != Self.none else { return }
     var node = leaves[Int(pending.leaf)].parent
@@ -165,7 +165,7 @@ final class TextTree {
     pending = Pending()
   }
 
-  /// Makes room for `count` runs at a place, which moves along if the leaf has to be split. The caller fills it.
+  /// Makes room for `count` runs at a place, which moves if the leaf must be split. The caller fills it.
   func openGap(_ place: inout Place, count: Int) {
     var held = leaves[Int(place.leaf)].count
     if held + count > Self.leafCapacity {
@@ -187,7 +187,7 @@ final class TextTree {
     if hint.leaf == place.leaf { hint.run = -1 }
   }
 
-  /// Takes one run out of its leaf, which holds others.
+  /// Removes one run from its leaf, which must have others.
   func closeGap(_ place: Place) {
     let held = leaves[Int(place.leaf)].count
     let to = slot(place.leaf, place.run)
@@ -217,13 +217,13 @@ final class TextTree {
     return UInt32(new)
   }
 
-  /// Hangs a child that took its content from its left neighbour, so no sums change above.
+  /// Inserts a child that took its content from its left neighbour, so no sums above change.
   private func insertChild(_ child: UInt32, behind left: UInt32, in parent: UInt32) {
     var node = Int(parent)
     if nodes[node].count == Self.nodeCapacity {
       let new = splitNode(node)
       if !holds(node, left) {
-        // What the child took from its left neighbour was counted in the half that stayed.
+        // What the child took from its left neighbour is counted in the half that stayed.
         let sums = sumsOfChild(child, in: node)
         nodes[node].sums -= sums
         nodes[new].sums += sums

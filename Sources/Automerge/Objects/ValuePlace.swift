@@ -1,10 +1,10 @@
-/// Names one element of a list or text, in any replica: the operation that inserted it.
+/// Names one element of a list or text, in any replica, by the operation that inserted it.
 struct ElementId: Hashable, Sendable {
   let counter: UInt32
   let actor: ActorId
 }
 
-/// Where a value stands: at a key of a map, or in an element of a list or text, whatever its index is at a moment.
+/// The place of a value: a key of a map, or an element of a list or text, whatever its index is at a moment.
 struct ValuePlace: Hashable, Sendable {
   enum Step: Hashable, Sendable {
     case key(MapKey)
@@ -15,17 +15,17 @@ struct ValuePlace: Hashable, Sendable {
   let step: Step
 }
 
-/// What stands at a place, as one who is to write there has to know it.
+/// The value at a place, with what a writer must know about it.
 struct PresentValue {
   let value: Value
-  /// Whether other values stand there too, put concurrently.
+  /// Whether the place has other values too, put concurrently.
   let isInConflict: Bool
-  /// In a list or text, the element.
+  /// The element, in a list or text.
   let element: ElementId?
 }
 
 extension Document {
-  /// The place at a key or an index; nil if the index is behind the end.
+  /// The place at a key or an index; nil if the index is past the end.
   func place(in object: ObjId, at step: AnyCodingKey) throws -> ValuePlace? {
     guard let index = step.index else { return ValuePlace(object: object, step: .key(MapKey(step.stringValue))) }
     return try withCore { core in
@@ -34,7 +34,7 @@ extension Document {
     }
   }
 
-  /// The counter that stands at a place; nil if none does.
+  /// The counter at a place; nil if there is none.
   func counter(at place: ValuePlace) -> Int64? {
     withCore { core in
       guard let slot = try? core.slot(at: place), let winner = slot.winner(at: core.view),
@@ -44,7 +44,7 @@ extension Document {
     }
   }
 
-  /// What stands at a key or an index; nil if nothing does.
+  /// The value at a key or an index; nil if there is none.
   func present(in object: ObjId, at step: AnyCodingKey) throws -> PresentValue? {
     try withCore { core in
       guard let index = step.index else {
@@ -54,7 +54,7 @@ extension Document {
     }
   }
 
-  /// What stands in each element of a list or text.
+  /// The value of each element of a list or text.
   /// - Complexity: O(n) in the elements.
   func presentElements(obj: ObjId) throws -> [PresentValue] {
     try withCore { core in try core.presentElements(obj) }
@@ -69,7 +69,7 @@ extension DocumentCore {
     }
   }
 
-  /// Adds to the counter that stands at a place.
+  /// Adds to the counter at a place.
   func increment(at place: ValuePlace, by amount: Int64) throws(DocError) {
     switch place.step {
     case .key(let key): try increment(place.object, key: key.string, by: amount)

@@ -1,4 +1,4 @@
-/// What some changes touch: the only places where states that differ by them can differ.
+/// Everything that some changes touch: the only places where states that differ by these changes can differ.
 struct DifferenceScope {
   /// Elements with consecutive ids.
   struct Elements {
@@ -42,7 +42,8 @@ extension DifferenceScope {
     elements.merge(other.elements) { $0 + $1 }
   }
 
-  /// With the places where the objects stand, and those that hold them: what happens there hides or replaces all.
+  /// Adds the places where the objects are, and those of the objects that contain them: a change there hides or
+  /// replaces everything inside.
   func withSurroundings(in core: DocumentCore) -> DifferenceScope {
     core.lookups.parents.update(from: core)
     var scope = self
@@ -61,7 +62,8 @@ extension DifferenceScope {
     return scope
   }
 
-  /// Whether both touch a key or an element, or a text with marks, as marks are about all elements between their ends.
+  /// Whether both touch the same key or element, or one text with marks, since a mark affects all elements between its
+  /// ends.
   /// - Complexity: O(n log n) in what they touch.
   func meets(_ other: DifferenceScope, in core: DocumentCore) -> Bool {
     for (object, set) in other.keys {
@@ -101,8 +103,8 @@ extension DifferenceScope.Elements {
 }
 
 extension TextTree {
-  /// The runs that hold some elements, in document order, each once; nil if there are so many that reading the whole
-  /// sequence costs less.
+  /// The runs that contain some elements, in document order, each once; nil if there are so many that reading the whole
+  /// sequence is cheaper.
   /// - Complexity: O(k log n) for k runs among n.
   func places(of ranges: [DifferenceScope.Elements]) -> [Place]? {
     let limit = leaves.count * Self.leafCapacity / 8 + 8
@@ -122,7 +124,7 @@ extension TextTree {
     return places.sorted { $0.key < $1.key }.map(\.value)
   }
 
-  /// Grows with the place in the sequence: at every level of the tree the number of the child, five bits each.
+  /// Grows with the position in the sequence: the index of the child at every level of the tree, five bits each.
   private func orderKey(of place: Place) -> UInt64 {
     precondition(Self.leafCapacity <= 32 && Self.nodeCapacity <= 32, "five bits hold a child's number")
     var key = UInt64(place.run), shift: UInt64 = 5

@@ -1,6 +1,6 @@
 /// Finds the patches that lead from one state of a document to another.
 ///
-/// Only what the changes between the two touch is looked at, and what came into view by that.
+/// Examines only what the changes between the two touch, and what becomes visible by them.
 struct DocumentDifference {
   private let core: DocumentCore
   private let before: Clock
@@ -11,20 +11,20 @@ struct DocumentDifference {
   private let scope: DifferenceScope
   private var whereabouts: Whereabouts
   private var whereaboutsBefore: Whereabouts
-  /// Objects that came into view.
+  /// Objects that have become visible.
   private var exposed: Set<OpId> = []
   private var found: [(object: OpId, actions: [PatchAction], origins: [Int: PatchWriter.Origin])] = []
-  /// Whether the difference is taken to be done, not to be told.
+  /// Whether the difference is meant to be applied, not reported.
   private let isToBeDone: Bool
   private let gone: GoneWithCopies
 
-  /// States are given by the rows of their heads. The document has no pending transaction.
+  /// The states are given by the rows of their heads. The document must have no pending transaction.
   init(_ core: DocumentCore, from old: [Int], to new: [Int], encoding: TextEncoding) {
     (self.core, self.encoding, isToBeDone, gone) = (core, encoding, false, GoneWithCopies())
     isToNow = Set(new) == Set(core.graph.heads.map(Int.init))
     before = core.graph.clock(of: old)
     after = isToNow ? .now : core.graph.clock(of: new)
-    // What is in both or in neither makes no difference.
+    // Changes that are in both states or in neither make no difference.
     let outsideOld = Set(core.graph.rows(notAncestorsOf: old))
     let rows = isToNow ? outsideOld : outsideOld.symmetricDifference(core.graph.rows(notAncestorsOf: new))
     scope = DifferenceScope(rows: rows.sorted(), of: core)
@@ -33,9 +33,9 @@ struct DocumentDifference {
     whereaboutsBefore = Whereabouts(core, at: before, isNow: false, encoding: encoding)
   }
 
-  /// What leads from the present state to what it would be without some operations of one actor, given by ascending
-  /// ranges of their counters, and the rows that they are in. Texts are counted in Unicode scalars. `copies` is what
-  /// changes put in again, by their rows.
+  /// The difference from the present state to the same state without some operations of one actor, which are given by
+  /// ascending ranges of their counters, and the rows that contain them. Texts are counted in Unicode scalars. `copies`
+  /// is what changes restored, by their rows.
   init(
     _ core: DocumentCore, without counters: [ClosedRange<UInt32>], of actor: UInt32, rows: [Int],
     copies: [Int: RestoredCopies]
@@ -64,7 +64,7 @@ struct DocumentDifference {
     let core = core
     core.lookups.parents.update(from: core)
     let way = core.way(to: target)
-    // What holds the object may bring it into view.
+    // A change to an object that contains this one may make it visible.
     find { object in way.contains(object) || core.way(to: object).contains(target) }
     var patches: [Patch] = []
     for (object, actions, _) in found where object == target || isRecursive && core.way(to: object).contains(target) {
@@ -74,7 +74,7 @@ struct DocumentDifference {
     return patches
   }
 
-  /// What to do, and for insertions of what was there once, the elements that it was.
+  /// The steps to apply; for insertions of content that existed before, with the original elements.
   mutating func steps() -> [(action: PatchAction, origin: PatchWriter.Origin?)] {
     find()
     return found.flatMap { _, actions, origins in
@@ -83,7 +83,7 @@ struct DocumentDifference {
   }
 
   private mutating func find(where isWanted: (OpId) -> Bool = { _ in true }) {
-    // What holds others comes first, so that nothing is compared that is written out as a whole.
+    // Containers come first, so that nothing is compared that is written as a whole.
     for object in scope.objects.sorted(by: { core.actors.precedes($0, $1) }) {
       guard !exposed.contains(object), isWanted(object), whereabouts.isInView(object),
         whereaboutsBefore.isInView(object)
@@ -93,7 +93,7 @@ struct DocumentDifference {
     found.sort { core.actors.precedes($0.object, $1.object) }
   }
 
-  /// Compares an object that was and is in view, and writes out those that came into view inside it.
+  /// Compares an object that is visible in both states, and writes the objects in it that have become visible.
   private mutating func compare(_ object: OpId) {
     var open: [OpId] = []
     switch core.store[object] {
@@ -155,20 +155,20 @@ struct DocumentDifference {
 }
 
 extension DocumentCore {
-  /// An object and those that hold it. The parents are up to date.
+  /// An object and those that contain it. The parents must be up to date.
   fileprivate func way(to object: OpId) -> [OpId] {
     var way = [object]
     while let place = lookups.parents[way[way.count - 1]] { way.append(place.object) }
     return way
   }
 
-  /// What leads from one state to another, given by the rows of their heads.
+  /// The patches from one state to another. States are given by the rows of their heads.
   func patches(from old: [Int], to new: [Int], encoding: TextEncoding) -> [Patch] {
     var difference = DocumentDifference(self, from: old, to: new, encoding: encoding)
     return difference.patches()
   }
 
-  /// What happened since the state that had these rows as heads.
+  /// The patches since the state whose heads are these rows.
   func patches(since old: [UInt32], encoding: TextEncoding) -> [Patch] {
     patches(from: old.map(Int.init), to: graph.heads.map(Int.init), encoding: encoding)
   }

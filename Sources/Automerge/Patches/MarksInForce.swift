@@ -1,17 +1,17 @@
-/// The marks that hold at one place of a text, at one state of it. Source: automerge-format, section 6.2.
+/// The marks that apply at one place of a text in one state. Source: automerge-format, section 6.2.
 struct MarksInForce {
-  /// For each name the marks that are open, the greatest id last.
+  /// The open marks of each name, the greatest id last.
   private var open: [MapKey: [(id: OpId, value: RawValue)]] = [:]
   private var names: [OpId: MapKey] = [:]
   private let clock: Clock
   private let actors: ActorTable
 
-  /// For each name the value that holds; never null.
+  /// The value of each name; never null.
   private(set) var values: [MapKey: RawValue] = [:]
 
   init(at clock: Clock, actors: ActorTable) { (self.clock, self.actors) = (clock, actors) }
 
-  /// Walks over the begin or end of a mark. Returns whether `values` may have changed.
+  /// Applies the beginning or end of a mark. Returns whether `values` may have changed.
   mutating func pass(_ op: StoredOp) -> Bool {
     guard clock.covers(op.id), !op.successors.contains(where: clock.covers) else { return false }
     if let name = op.markName.map(MapKey.init) {

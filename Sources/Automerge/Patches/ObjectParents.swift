@@ -1,11 +1,10 @@
-/// The parent of each object, and the key or element at which it is held. Objects that the pending transaction has made are
-/// among them.
+/// The parent of each object, and its key or element there, including objects that the pending transaction has made.
 ///
 /// Read from the log on demand, each operation once.
 struct ObjectParents {
   struct Place {
     let object: OpId
-    /// A key, or the element itself (never what it was inserted behind).
+    /// A key, or the element itself (never the one it was inserted after).
     let key: OtherOp.Key
   }
 
@@ -16,7 +15,7 @@ struct ObjectParents {
   /// Nil for the root and for objects that were made since the last update.
   subscript(object: OpId) -> Place? { places[object] }
 
-  /// Takes account of the operations that came since the last time.
+  /// Adds the operations since the last update.
   /// - Complexity: O(n) in the runs of those operations.
   mutating func update(from core: DocumentCore) {
     let count = core.log.opCount

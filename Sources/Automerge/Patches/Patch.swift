@@ -1,42 +1,42 @@
 /// One step that turns the content of a document at one time into its content at another.
 ///
-/// In a list of patches each one counts in what the ones before it have left: applied one after the other, front to
-/// back, to a copy of the old content they make the new one.
+/// Patches in a list build on one another: applied from front to back to a copy of the old content, they give the new
+/// content.
 public struct Patch: Hashable, Sendable {
-  /// What happened, and to which object.
+  /// What happened to which object.
   public let action: PatchAction
-  /// The way from the root to that object, as it is after the last patch of the list; empty for the root itself.
+  /// The path from the root to that object, as it is after the last patch of the list; empty for the root.
   public let path: [PathElement]
 
   public init(action: PatchAction, path: [PathElement]) { (self.action, self.path) = (action, path) }
 }
 
-/// What one patch does. Indexes into texts, and lengths there, count in the document's text encoding.
+/// What one patch does. Indexes into texts, and lengths of texts, are counted in the document's text encoding.
 public enum PatchAction: Hashable, Sendable {
-  /// A value took the place of another, or came to a key of a map. An object comes empty: what it holds follows.
+  /// A value replaced another one, or was put at a new key. An object is put empty; further patches fill it.
   case Put(ObjId, Prop, Value)
-  /// Values came in before `index`. Objects come empty, as in `Put`.
+  /// Values were inserted before `index`. Objects are inserted empty, as in `Put`.
   case Insert(obj: ObjId, index: UInt64, values: [Value])
-  /// Characters came in before `index`; `marks` are the marks that hold for all of them.
+  /// Characters were inserted before `index`; `marks` are the marks that apply to all of them.
   case SpliceText(obj: ObjId, index: UInt64, value: String, marks: [String: Value])
-  /// A counter grew by so much, or shrank if it is negative.
+  /// A counter increased, or decreased if the number is negative.
   case Increment(ObjId, Prop, Int64)
-  /// A key went.
+  /// A key was deleted.
   case DeleteMap(ObjId, String)
-  /// Elements of a list or characters went.
+  /// Elements of a list, or characters, were deleted.
   case DeleteSeq(DeleteSeq)
-  /// Marks came to stretches of a text that was there; a mark with the value null went.
+  /// Marks were added to existing text; a mark with the value null was removed.
   case Marks(ObjId, [Mark])
-  /// The value stayed, but others are now in conflict with it.
+  /// The value stayed, but now conflicts with others.
   case Conflict(ObjId, Prop)
 }
 
-/// Elements that went from a list or text.
+/// Elements that were deleted from a list or text.
 public struct DeleteSeq: Hashable, Sendable {
   public let obj: ObjId
-  /// The first of them.
+  /// The index of the first one.
   public let index: UInt64
-  /// How many; in a text, how many units of the document's text encoding.
+  /// The number of elements; in a text, of units of the document's text encoding.
   public let length: UInt64
 
   public init(obj: ObjId, index: UInt64, length: UInt64) {

@@ -1,11 +1,11 @@
-/// Writes down, from front to back, what happened to one object, joining what adjoins into one patch.
+/// Writes patches for one object from front to back, joining adjacent ones.
 struct PatchWriter {
   let object: ObjId
-  /// Where in the new content the walk is, in the units that patches of the object count in.
+  /// The walk's position in the new content, in the units that the object's patches are counted in.
   var index = 0
 
   private var actions: [PatchAction] = []
-  /// Elements that an insertion brings back: the last one, and how many of consecutive ids there are.
+  /// Elements that an insertion restores: the last one, and the number of consecutive ids.
   struct Origin {
     let last: OpId
     let count: Int
@@ -13,12 +13,12 @@ struct PatchWriter {
     var first: OpId { last.advanced(by: 1 - count) }
   }
 
-  /// What insertions bring back, by their number. Only of a walk that asks for it.
+  /// What insertions restore, by their number. Only of a walk that asks for it.
   private(set) var origins: [Int: Origin] = [:]
-  /// What the open patch brings back.
+  /// What the open patch restores.
   private var openOrigin: Origin?
   private var open = Kind.nothing
-  /// Where the open patch begins and ends in the new content; of a deletion, how long it is.
+  /// Where the open patch begins and ends in the new content; the length of a deletion.
   private var start = 0
   private var end = 0
   private var text: [UInt8] = []
@@ -30,13 +30,13 @@ struct PatchWriter {
 
   init(object: ObjId) { self.object = object }
 
-  /// Ends the last patch and gives all of them.
+  /// Ends the last patch and returns all of them.
   mutating func finish() -> [PatchAction] {
     close()
     return actions
   }
 
-  /// Passes over what stayed and took on or lost marks; null where one was lost.
+  /// Skips content that stayed, with the marks that it gained; null for a mark that it lost.
   mutating func keep(_ length: Int, marking changes: [MapKey: RawValue] = [:]) {
     if !changes.isEmpty, length > 0 {
       if open != .marks { close() }
@@ -54,15 +54,15 @@ struct PatchWriter {
     index += length
   }
 
-  /// Keeps what was inserted last apart from the next, and remembers which elements it is.
+  /// Keeps the last insertion separate from the next, and records which elements it restores.
   mutating func endInsertion(with origin: Origin) {
     close()
     origins[actions.count - 1] = origin
   }
 
-  /// - Parameter origin: the elements that the text brings back. They join with those before them if their ids go on from there,
-  ///   in however many runs they are stored: what somebody else puts behind a line that is gone must not end up in the middle of it
-  ///   when it comes back.
+  /// - Parameter origin: the elements that the text restores. They are joined with those before them if their ids
+  ///   continue from there, in however many runs they are stored: what another person inserts after a deleted line must
+  ///   not end up in the middle of the restored line
   mutating func insertText(
     _ utf8: some Collection<UInt8>, length: Int, marks: [MapKey: RawValue], bringingBack origin: Origin? = nil
   ) {
@@ -97,13 +97,13 @@ struct PatchWriter {
     end += length
   }
 
-  /// Writes down a patch that joins with no other.
+  /// Adds a patch that is not joined with another.
   mutating func add(_ action: PatchAction) {
     close()
     actions.append(action)
   }
 
-  /// The place of the walk as a property of the object.
+  /// The walk's position as a property of the object.
   var prop: Prop { .Index(UInt64(index)) }
 
   private mutating func close() {

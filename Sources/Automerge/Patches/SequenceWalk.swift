@@ -1,23 +1,23 @@
-/// Walks over a list or text at two states of it side by side and writes down what turned the one into the other.
+/// Walks through two states of a list or text side by side and writes the patches from one to the other.
 struct SequenceWalk {
   let core: DocumentCore
   let tree: TextTree
   let isText: Bool
-  /// In what patches of this object count.
+  /// The unit that patches of this object are counted in.
   let unit: TextUnit
   let before: Clock
   let after: Clock
-  /// Whether insertions are told apart by the elements they bring back.
+  /// Whether insertions are separated by the elements that they restore.
   var isTellingOrigins = false
-  /// Elements that do not come back.
+  /// Elements that are not restored.
   var gone: Set<OpId> = []
   private(set) var writer: PatchWriter
-  /// Objects that came into view.
+  /// Objects that have become visible.
   private(set) var exposed: [OpId] = []
 
   private var marksBefore: MarksInForce
   private var marksAfter: MarksInForce
-  /// What stays here takes on these marks; null where it loses one.
+  /// The marks that unchanged content gains here; null for a mark that it loses.
   private var markChanges: [MapKey: RawValue] = [:]
 
   init(_ core: DocumentCore, _ tree: TextTree, _ object: OpId, unit: TextUnit, from before: Clock, to after: Clock) {
@@ -38,7 +38,8 @@ struct SequenceWalk {
     return writer.finish()
   }
 
-  /// Walks over the runs at some places in document order. The new state is the present one, and there are no marks.
+  /// Walks through the runs at some places in document order. The new state must be the present one, and the text have
+  /// no marks.
   mutating func walk(_ places: [TextTree.Place]) -> [PatchAction] {
     for place in places {
       writer.index = tree.start(of: place)[unit]
@@ -143,7 +144,7 @@ struct SequenceWalk {
     }
   }
 
-  /// Marks hold for characters, not for what else stands among them.
+  /// Marks apply to characters, not to other values between them.
   private mutating func keep(_ shown: ShownValue) {
     writer.keep(length(of: shown), marking: shown.isString ? markChanges : [:])
   }

@@ -1,12 +1,12 @@
-/// What one key or element shows at one state of the document.
+/// What one key or element shows in one state of the document.
 struct ShownValue {
   let op: StoredOp
-  /// Whether other values stand there besides.
+  /// Whether there are other values besides.
   let isConflict: Bool
-  /// The sum of a counter.
+  /// The value; a counter includes its increments.
   let scalar: ScalarValue
 
-  /// Nil if nothing stands there.
+  /// Nil if there is no value.
   init?(_ slot: Slot, at clock: Clock) {
     let visible = slot.visible(at: clock)
     guard let winner = visible.last else { return nil }
@@ -15,7 +15,7 @@ struct ShownValue {
     scalar = winner.action.makesObject ? .Null : slot.scalar(of: winner, at: clock)
   }
 
-  /// How much a counter grew since another state that showed the same operation.
+  /// How much a counter increased since another state that showed the same operation.
   func growth(since before: ShownValue) -> Int64 {
     guard case .Counter(let now) = scalar, case .Counter(let then) = before.scalar else { return 0 }
     return now &- then
@@ -24,14 +24,14 @@ struct ShownValue {
   var isString: Bool { op.action == .set && op.value.code == RawValue.Code.string }
 }
 
-/// What happened to one key or element between two states.
+/// The difference of one key or element between two states.
 enum SlotDifference {
   case nothing
   case came(ShownValue)
   case went(ShownValue)
-  /// Another operation won, or the conflict with others is over.
+  /// Another operation won, or a conflict ended.
   case replaced(ShownValue, by: ShownValue)
-  /// The same operation shows.
+  /// The same operation is visible.
   case stayed(ShownValue, becameConflict: Bool, growth: Int64)
 
   init(_ slot: Slot, _ before: Clock, _ after: Clock) {

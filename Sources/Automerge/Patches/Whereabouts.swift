@@ -1,18 +1,18 @@
-/// Where the objects of a document are at one state of it, and whether they can be reached from the root.
+/// Where the objects of a document are in one state, and whether they can be reached from the root.
 struct Whereabouts {
   private let core: DocumentCore
   private let clock: Clock
   private let isNow: Bool
   private let encoding: TextEncoding
   private var known: [OpId: Bool] = [.zero: true]
-  /// For sequences in the past, where the objects in them stand.
+  /// For sequences in the past, the indexes of the objects in them.
   private var indexes: [OpId: [OpId: Int]] = [:]
 
   init(_ core: DocumentCore, at clock: Clock, isNow: Bool, encoding: TextEncoding) {
     (self.core, self.clock, self.isNow, self.encoding) = (core, clock, isNow, encoding)
   }
 
-  /// Whether the object can be reached from the root over values that have won.
+  /// Whether the object can be reached from the root through values that have won.
   mutating func isInView(_ object: OpId) -> Bool {
     var climbed: [OpId] = [], at = object
     while known[at] == nil {
@@ -38,7 +38,7 @@ struct Whereabouts {
     }
   }
 
-  /// The way from the root to an object in view.
+  /// The path from the root to a visible object.
   mutating func path(of object: OpId) -> [PathElement] {
     var path: [PathElement] = [], at = object
     while let place = core.lookups.parents[at] {
@@ -63,7 +63,7 @@ struct Whereabouts {
 }
 
 extension TextTree {
-  /// Where the irregular elements stood at a past state.
+  /// The indexes of the irregular elements at a past state.
   fileprivate func indexesOfObjects(at clock: Clock, _ unit: TextUnit) -> [OpId: Int] {
     var indexes: [OpId: Int] = [:], index = 0
     forEachStretch(at: clock) { stretch in

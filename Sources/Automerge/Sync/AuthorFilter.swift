@@ -1,11 +1,11 @@
-/// Of which actors a message may bring nothing new, and what was left out of it for that.
+/// The actors of which a message may bring nothing new, and what was left out of it because of this.
 public struct AuthorFilter: Sendable {
-  /// Whose new changes are left out. With each actor, changes that are known to be its own: these count, and so do those of
-  /// the actor that they were made on top of, as far as they are in the same message.
+  /// The actors whose new changes are left out, each with changes that are known to be its own: these are accepted, and
+  /// so are those of the actor that they depend on, if they are in the same message.
   public let attested: [ActorId: Set<ChangeHash>]
   /// The last change of each actor that was left out.
   public private(set) var leftOut: [ActorId: ChangeHash] = [:]
-  /// Why one of the other changes was not taken, the first of them.
+  /// The first reason why one of the other changes was not applied.
   public internal(set) var fault: LoadError?
 
   public init(attested: [ActorId: Set<ChangeHash>]) { self.attested = attested }
@@ -14,7 +14,7 @@ public struct AuthorFilter: Sendable {
 
   func refuses(_ actor: ActorId) -> Bool { attested[actor] != nil }
 
-  /// Removes what does not count from the changes of a message.
+  /// Removes the changes of a message that the filter does not let through.
   /// - Complexity: O(n) in the changes, times the actors with an attested change among them.
   mutating func sift(_ changes: inout [DecodedChange], isKnown: (ChangeHash) -> Bool) {
     guard changes.contains(where: { refuses($0.header.actor) }) else { return }

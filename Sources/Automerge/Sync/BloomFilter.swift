@@ -1,11 +1,11 @@
-/// Tells a peer roughly which changes we have: never wrong when it says no, sometimes when it says yes.
+/// Tells a peer roughly which changes we have: "no" is always right, "yes" is sometimes wrong.
 ///
-/// Its parameters travel with it. Source: automerge-format, section 7.2.
+/// It is sent with its parameters. Source: automerge-format, section 7.2.
 struct BloomFilter: Equatable {
-  /// Bits per entry and probes that we use: about 1% false positives.
+  /// The bits per entry and the probes that we use, which give about 1% false positives.
   static let defaultBitsPerEntry = 10
   static let defaultProbes = 7
-  /// What a peer may ask for.
+  /// The values that a peer may choose.
   static let bitsPerEntryAllowed: ClosedRange<UInt64> = 1...64
   static let probesAllowed: ClosedRange<UInt64> = 1...32
 
@@ -26,7 +26,7 @@ struct BloomFilter: Equatable {
     }
   }
 
-  /// Reads the encoded form; no bytes at all are the empty filter.
+  /// Reads the encoded form; empty bytes are the empty filter.
   init(decoding encoded: ArraySlice<UInt8>) throws(FormatError) {
     guard !encoded.isEmpty else {
       self.init()
@@ -65,7 +65,7 @@ struct BloomFilter: Equatable {
     return Probes(of: hash, count: probes, byteCount: bits.count).allSatisfy { bits[$0 >> 3] & 1 << UInt8($0 & 7) != 0 }
   }
 
-  /// The bits that stand for one hash in a filter of so many bytes.
+  /// The bits of one hash in a filter of so many bytes.
   private struct Probes: Sequence, IteratorProtocol {
     private let modulo: UInt64
     private var x, y, z: UInt64

@@ -1,57 +1,58 @@
 import Foundation
 
-/// A peer's sync message with much in it, taken apart away from the document and handed over in portions.
+/// A peer's large sync message, which is decoded apart from the document and handed over in portions.
 ///
-/// Inflating, hashing and reading need no document, so they may happen on another thread than what is done to it; and a
-/// portion is so small that the document is held for milliseconds. One caller at a time: what the portions are applied to is
-/// not touched here.
+/// Inflating, hashing and decoding need no document, so they may run on another thread; and a portion is so small that
+/// applying it locks the document for milliseconds. One caller at a time. This does not touch the document that the
+/// portions are applied to.
 ///
 ///     let incoming = try IncomingMessage(data, known: document.getHistory())
 ///     while let portion = incoming.nextPortion() { edits += try document.takeIn(portion, filter: &filter).edits }
 ///     try document.finish(incoming, state: state)
 package final class IncomingMessage: @unchecked Sendable {
-  // Unchecked: it is used by one caller at a time, which may be on another thread each time.
+  // Unchecked: one caller uses it at a time, each time possibly on another thread.
 
-  /// What comes besides the changes.
+  /// The message without the changes.
   let header: SyncMessage
-  /// What has been inflated beyond what text inflates to, and what large changes have, since this was last asked.
+  /// The chargeable bytes since the last call of `takeExcess`: what was inflated beyond what text inflates to, and the
+  /// text of large changes.
   private var excessByteCount = 0
 
   private let chunks: ArraySlice<UInt8>
   private var reader: ChunkReader
-  /// What may still be inflated.
+  /// How many bytes may still be inflated.
   private var inflatedLeft: Int
-  /// What the document had when the message came.
+  /// The changes that the document had when the message came.
   private var known: [ChangeHash]
   private var knownSet: Set<ChangeHash>?
-  /// A whole document, of which the changes that are not known come one after the other.
+  /// A whole document, whose unknown changes are handed over one by one.
   private var listing: (core: DocumentCore, rows: [Int], next: Int)?
-  /// Documents that were read before it was their turn, by their hashes.
+  /// Documents that were decoded before their turn, by their hashes.
   private var documents: [ChangeHash: DocumentDecoder.Loaded] = [:]
   private var isFirst = true
-  /// Why something was not good, the first of it; and whether anything was.
+  /// The first error, and whether anything was good.
   private(set) var firstError: LoadError?
   private(set) var isAnyGood = false
 
-  /// Source of all: PeerProtocol.md, "Expensive changes".
+  /// Source of all limits: PeerProtocol.md, "Expensive changes".
   enum Limit {
-    /// What a portion holds, unless a single change is more.
+    /// What a portion holds, unless a single change is larger.
     static let pieces = 4096
     static let byteCount = 512 << 10
-    /// Stretches of text, deletions and other operations that one change of a peer may have.
+    /// How many stretches of text, deletions and other operations one change of a peer may have.
     static let piecesOfChange = 1 << 17
-    /// What a message may inflate to, if it is not large itself.
+    /// How many bytes a message may inflate to, unless it is large itself.
     static let inflatedByteCount = 64 << 20
     static let inflatedRatio = 4
-    /// What inflates to no more than so many times its size costs nothing.
+    /// Data that inflate to at most so many times their size are free.
     static let freeRatio = 8
-    /// A change is taken in in one go; what text it has beyond this has to be paid for like what is inflated.
+    /// A change is applied as a whole; text in it beyond this size is charged like inflated data.
     static let textOfChange = 4 << 20
-    /// Changes among which those are looked for that their author has vouched for.
+    /// How many changes are searched for those that their author has vouched for.
     static let surveyed = 1 << 17
   }
 
-  /// Throws `FormatError` if the bytes are no message.
+  /// Throws `FormatError` if the bytes are not a message.
   package init(_ message: Data, known: [ChangeHash]) throws {
     var decoded = try SyncMessage(decoding: Array(message)[...])
     let changes = decoded.changes
@@ -62,7 +63,7 @@ package final class IncomingMessage: @unchecked Sendable {
     reader = ChunkReader(chunks)
   }
 
-  /// What there is to take in next; nil at the end.
+  /// The next portion to apply; nil at the end.
   package func nextPortion() -> ChangePortion? {
     var portion = ChangePortion()
     while portion.pieceCount < Limit.pieces, portion.byteCount < Limit.byteCount, portion.loaded == nil {
@@ -79,10 +80,11 @@ package final class IncomingMessage: @unchecked Sendable {
     return portion.isEmpty ? nil : portion
   }
 
-  /// Whether `nextPortion` has nothing more to find.
+  /// Whether `nextPortion` has nothing more to return.
   package var isAtEnd: Bool { listing == nil && reader.isAtEnd }
 
-  /// The document of a portion is not empty any more: what it lacks of that one comes change by change.
+  /// Call when the document is no longer empty: the whole document of the portion is then handed over change by change,
+  /// as far as the changes are missing.
   package func list(_ portion: ChangePortion, known: [ChangeHash]) {
     guard let loaded = portion.loaded else { return }
     (self.known, knownSet) = (known, nil)
@@ -109,7 +111,7 @@ package final class IncomingMessage: @unchecked Sendable {
     excessByteCount += max(0, inflated - Limit.freeRatio * stored)
   }
 
-  /// Takes what has to be paid for what was inflated.
+  /// Returns the chargeable bytes since the last call.
   package func takeExcess() -> Int {
     defer { excessByteCount = 0 }
     return excessByteCount
@@ -166,7 +168,7 @@ package final class IncomingMessage: @unchecked Sendable {
 
   // MARK: Whose changes count
 
-  /// What of the whole message `filter` lets through, so that it may be asked of each portion by itself.
+  /// Determines what `filter` lets through of the whole message, so that each portion can be filtered separately.
   package func widening(_ filter: AuthorFilter) -> AuthorFilter {
     guard filter.attested.contains(where: { !$0.value.isEmpty }) else { return filter }
     var survey = Survey()
@@ -188,13 +190,13 @@ package final class IncomingMessage: @unchecked Sendable {
   }
 }
 
-/// Some changes that can be taken in one go, or a whole document for one in which nothing is yet.
+/// Some changes that can be applied at once, or a whole document for an empty one.
 package struct ChangePortion: @unchecked Sendable {
-  // Unchecked: a document that was read is handed over with it, and has no other owner.
+  // Unchecked: it contains a decoded document, which has no other owner.
 
   private(set) var changes: [DecodedChange] = []
   fileprivate(set) var loaded: DocumentDecoder.Loaded?
-  /// The document's chunk, if this is a whole one, which is of use only to a document in which nothing is.
+  /// The document's chunk, if this is a whole document. Only an empty document can use it.
   package fileprivate(set) var wholeDocument: ArraySlice<UInt8>?
   fileprivate(set) var pieceCount = 0
   fileprivate(set) var byteCount = 0
@@ -208,7 +210,7 @@ package struct ChangePortion: @unchecked Sendable {
   }
 }
 
-/// The authors of the changes of a message, and what those were made on top of.
+/// The authors of the changes of a message, and what these depend on.
 private struct Survey {
   private var hashes: [ChangeHash] = []
   private var deps: [[ChangeHash]] = []

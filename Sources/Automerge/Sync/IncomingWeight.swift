@@ -1,18 +1,19 @@
 import Foundation
 
-/// Whether a sync message is so little work that it may be dealt with at once, on a thread for which others wait.
+/// Whether a sync message is so little work that it may be handled at once, on a thread that others wait for.
 ///
-/// It is read no further than that takes: a few hundred bytes can claim a million operations, or inflate to a megabyte.
+/// Reads only as much as this takes, because a few hundred bytes can claim a million operations, or inflate to a
+/// megabyte.
 package enum IncomingWeight {
-  /// Source of both: PeerProtocol.md, "Expensive changes".
+  /// Source of both limits: PeerProtocol.md, "Expensive changes".
   static let lightByteCount = 32 << 10
   static let lightOpCount = 4096
-  /// A whole document of so many bytes inflates to no more than a megabyte.
+  /// A whole document of this size inflates to no more than a megabyte.
   private static let lightDocumentByteCount = 1 << 10
 
   package static func isLight(_ message: Data) -> Bool {
     guard message.count <= lightByteCount else { return false }
-    // What is no message is refused without more ado.
+    // Bytes that are not a message are refused at once.
     guard let header = SyncHeader(message) else { return true }
     var (reader, left) = (header.changes, lightOpCount)
     for _ in 0..<header.changeCount {
@@ -22,7 +23,7 @@ package enum IncomingWeight {
     return true
   }
 
-  /// Takes the operations of some chunks from `left`; throws if they are more, or it is not clear how many.
+  /// Subtracts the operations of some chunks from `left`; throws if they are more, or if their number is not certain.
   private static func weigh(_ chunks: ArraySlice<UInt8>, _ left: inout Int) throws(FormatError) {
     var reader = ByteReader(chunks)
     while !reader.isAtEnd {
@@ -38,7 +39,7 @@ package enum IncomingWeight {
     }
   }
 
-  /// A keystroke passes here before it is decoded, so this copies nothing. What is irregular in other ways is for the decoder.
+  /// A keystroke passes here before it is decoded, so this copies nothing. All other checks are the decoder's.
   private static func weigh(change: ByteReader, _ left: inout Int) throws(FormatError) {
     var reader = change
     try reader.skipHashes()
@@ -54,7 +55,7 @@ package enum IncomingWeight {
       _ = try reader.uleb()
       _ = try reader.uleb()
     }
-    // `columns` goes through the list once more, now that `reader` stands at the first column's data.
+    // `columns` reads the list a second time; `reader` is now at the first column's data.
     _ = try columns.uleb()
     for _ in 0..<columnCount {
       let spec = ColumnSpec(rawValue: try columns.uleb32())
@@ -85,7 +86,7 @@ package enum IncomingWeight {
     left -= Int(count)
   }
 
-  /// How many rows a run-length encoded column of integers has, and their sum.
+  /// The number of rows of a run-length encoded column of integers, and their sum.
   private static func sum(of column: ArraySlice<UInt8>) throws(FormatError) -> (rows: UInt64, total: UInt64) {
     var reader = ByteReader(column)
     var (rows, total): (UInt64, UInt64) = (0, 0)
@@ -103,7 +104,7 @@ package enum IncomingWeight {
       } else if length == 0 {
         try add(0, times: try reader.uleb())
       } else {
-        // As many values follow, of a byte at least each.
+        // As many values follow, each of at least one byte.
         guard length.magnitude <= UInt64(reader.remaining) else { throw .truncated(at: reader.offset) }
         for _ in 0..<length.magnitude { try add(try reader.uleb(), times: 1) }
       }

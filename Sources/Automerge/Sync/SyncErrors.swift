@@ -1,6 +1,6 @@
 import Foundation
 
-/// Why a kept sync state could not be read.
+/// Why a stored sync state could not be read.
 public enum DecodeSyncStateError: Error, Hashable, Sendable {
   case format(FormatError)
 
@@ -9,10 +9,10 @@ public enum DecodeSyncStateError: Error, Hashable, Sendable {
   }
 }
 
-/// Why a sync message could not be taken in. Nothing of the document is changed then; what is known of the peer is as
-/// before, but for that it has answered.
+/// Why a sync message could not be applied. The document is then unchanged, and so is what is known of the peer, except
+/// that it has answered.
 public enum ReceiveSyncError: Error, Hashable, Sendable {
-  /// The message itself cannot be read.
+  /// The message cannot be read.
   case invalidMessage(FormatError)
   /// None of the changes in it can be used.
   case changes(LoadError)
@@ -23,7 +23,7 @@ public enum ReceiveSyncError: Error, Hashable, Sendable {
     }
   }
 
-  /// Runs what applies the changes of a message, and names what it throws.
+  /// Runs the code that applies the changes of a message, and wraps its errors.
   static func naming(_ body: () throws -> Void) throws {
     do { try body() } catch let error as LoadError { throw ReceiveSyncError.changes(error) }
   }

@@ -1,4 +1,4 @@
-/// What two replicas of a document tell each other: their heads, what they lack, what they have, and changes.
+/// A message between two replicas of a document: the sender's heads, what it lacks, what it has, and changes.
 ///
 /// Source: automerge-format, section 7.1.
 struct SyncMessage: Equatable {
@@ -11,7 +11,7 @@ struct SyncMessage: Equatable {
 
   /// What a peer says it has beyond a common point.
   struct Have: Equatable {
-    /// Heads of what both had when they last agreed.
+    /// The heads of what both had when they last agreed.
     var lastSync: [ChangeHash] = []
     /// The changes since then.
     var bloom = BloomFilter()
@@ -20,9 +20,9 @@ struct SyncMessage: Equatable {
   /// Capabilities and conditions of the sender.
   struct Flags: OptionSet, Equatable {
     let rawValue: UInt8
-    /// The sender wants everything again that it was sent before.
+    /// The sender asks for everything again that it was sent before.
     static let syncReset = Flags(rawValue: 1)
-    /// The sender takes no changes.
+    /// The sender refuses changes.
     static let readOnly = Flags(rawValue: 2)
     static let supportsSyncReset = Flags(rawValue: 4)
   }
@@ -33,10 +33,10 @@ struct SyncMessage: Equatable {
   var have: [Have] = []
   /// Chunks, none of them empty.
   var changes: [ArraySlice<UInt8>] = []
-  /// Nil if the message had no trailer: it comes from a peer that reads v1 only.
+  /// Nil if the message had no trailer, because it comes from a peer that reads only v1.
   var flags: Flags?
 
-  /// What one message may hold. Far above what any honest document has.
+  /// Limits of one message, far above what any honest document needs.
   enum Limit {
     static let heads = 4096
     static let need = 8192
@@ -45,7 +45,7 @@ struct SyncMessage: Equatable {
 
   /// Marks a byte of the trailer as bits of `Flags`.
   private static let flagsMark: UInt8 = 0x80
-  /// In the trailer, for peers of before there were flags: the sender reads v2.
+  /// In the trailer, for peers older than the flags: the sender reads v2.
   private static let readsV2: UInt8 = 0x02
 
   init() {}
@@ -68,7 +68,7 @@ struct SyncMessage: Equatable {
       if !chunk.isEmpty { changes.append(chunk) }
     }
     guard !reader.isAtEnd else { return }
-    // Bytes after the trailer are left to future versions.
+    // Bytes after the trailer are reserved for future versions.
     flags = try reader.lengthPrefixed().filter { $0 & Self.flagsMark != 0 }
       .reduce(into: Flags()) { $0.formUnion(Flags(rawValue: $1 & ~Self.flagsMark)) }
   }

@@ -1,13 +1,13 @@
 extension SyncProgress {
-  /// Once a message holds this much, its remaining changes wait for the peer's answer, so that a peer that reads slowly
-  /// costs no more memory than this. Source: PeerProtocol.md, "Expensive changes".
+  /// When a message has this many bytes of changes, the rest wait for the peer's answer, so that a peer that reads
+  /// slowly costs no more memory than this. Source: PeerProtocol.md, "Expensive changes".
   static let changesByteCount = 512 << 10
 
-  /// A peer that has so many changes to confirm is told nothing more until it answers: then it gets all there is, at once. So
-  /// one that never does costs nothing. Source: PeerProtocol.md, "Expensive changes".
+  /// A peer that has this many changes to confirm is sent nothing more until it answers, and then everything at once.
+  /// So a peer that never answers costs nothing. Source: PeerProtocol.md, "Expensive changes".
   static let maximumUnconfirmed = 128
 
-  /// The next message to the peer, or nil if there is nothing to say now.
+  /// The next message to the peer; nil if there is nothing to send now.
   /// - Complexity: O(n) in the changes that one side has and the other may lack, not in the history.
   ///   Source of the rules: automerge-format, section 7.4.
   mutating func generateMessage(from history: inout some SyncableHistory) -> SyncMessage? {
@@ -48,19 +48,20 @@ extension SyncProgress {
     return message
   }
 
-  /// What goes into a message.
+  /// The changes in a message.
   private struct Payload {
     var hashes: [ChangeHash] = []
-    /// All of them at once, as a document.
+    /// Whether they are sent at once, as a document.
     var isDocument = false
-    /// They lack something, and all of it is in messages that they have not answered yet: while a person types faster than
-    /// answers come, each answer is about an earlier change than the last. The answer to the last one is still to come.
+    /// Whether the peer lacks something, but all of it is in messages that it has not answered yet: while a person
+    /// types faster than answers come, each answer is about an earlier change than the last. The answer to the last one
+    /// is still to come.
     var isOnItsWay = false
   }
 
   private var flags: SyncMessage.Flags { isReadOnly ? [.supportsSyncReset, .readOnly] : .supportsSyncReset }
 
-  /// Their heads that we lack; for those that wait for their deps, the deps.
+  /// Their heads that we lack, and the missing deps of those that we have received but not applied.
   private func missing(in history: inout some SyncableHistory) -> [ChangeHash] {
     var open = theirHeads ?? []
     var seen = Set<ChangeHash>()
@@ -72,13 +73,13 @@ extension SyncProgress {
     return missing.sorted()
   }
 
-  /// Whether they believe to share with us what we do not have (any more).
+  /// Whether they believe to share changes with us that we do not have, or no longer have.
   private func mustStartOver(_ history: inout some SyncableHistory) -> Bool {
     for hash in theirHave?.first?.lastSync ?? [] where !history.hasChange(hash) { return true }
     return false
   }
 
-  /// Asks them to forget what they believe to share with us. Once until they answer.
+  /// Asks them to forget what they believe to share with us. Sent once until they answer.
   private mutating func resetMessage(heads: [ChangeHash]) -> SyncMessage? {
     guard !resetInFlight else { return nil }
     resetInFlight = true
@@ -103,14 +104,14 @@ extension SyncProgress {
       isOnItsWay: !wanted.isEmpty && hashes.isEmpty && theirNeed.isEmpty)
   }
 
-  /// The changes they need and those they seem to lack.
+  /// The changes that they request and those that they seem to lack.
   private func wanted(
     have: [SyncMessage.Have], need: [ChangeHash], from history: inout some SyncableHistory
   ) -> [ChangeHash] {
     var chosen: [ChangeHash] = []
     var chosenSet = Set<ChangeHash>()
     if !have.isEmpty {
-      // In row order deps come first, so one pass also takes all that depend on a chosen one.
+      // In row order deps come first, so one pass also finds all that depend on a chosen change.
       for hash in history.changesNotAncestors(of: have.flatMap(\.lastSync)) {
         let seemsKnown = have.contains { $0.bloom.contains(hash) }
         if !seemsKnown || history.dependencies(of: hash).contains(where: chosenSet.contains) {

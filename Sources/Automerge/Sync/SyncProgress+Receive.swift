@@ -1,5 +1,5 @@
 extension SyncProgress {
-  /// Takes in a message of the peer. Source of the rules: automerge-format, section 7.5.
+  /// Applies a message of the peer. Source of the rules: automerge-format, section 7.5.
   ///
   /// If applying its changes throws, nothing but `inFlight` is changed here.
   mutating func receive(_ message: SyncMessage, into history: inout some SyncableHistory) throws {
@@ -18,7 +18,7 @@ extension SyncProgress {
     if message.changes.isEmpty, message.heads == headsBefore { lastSentHeads = message.heads }
   }
 
-  /// As `receive`, for a message whose changes have been taken in already, among others.
+  /// Like `receive`, for a message whose changes have been applied already, along with others.
   mutating func noteTaken(_ message: SyncMessage, into history: inout some SyncableHistory) {
     inFlight = false
     resetInFlight = false

@@ -1,30 +1,30 @@
-/// How far syncing one document with one peer has come.
+/// The state of syncing one document with one peer.
 ///
 /// Each side says what it has and needs, and sends what it believes the other lacks; both are done when the heads are
 /// equal. Source: automerge-format, section 7.3.
 struct SyncProgress: Equatable {
-  /// Heads of what both are known to have.
+  /// Heads of what both certainly have.
   var sharedHeads: [ChangeHash] = []
-  /// Our heads in the last message to them; the same heads need not be said twice.
+  /// Our heads in the last message to them, which need not be sent again while they stay the same.
   var lastSentHeads: [ChangeHash] = []
-  /// From their last message; nil before the first.
+  /// The heads in their last message; nil before the first.
   var theirHeads: [ChangeHash]?
   var theirNeed: [ChangeHash]?
   var theirHave: [SyncMessage.Have]?
-  /// Changes sent that they have not yet confirmed. Not sent again.
+  /// Changes sent that they have not confirmed yet. Not sent again.
   var sentHashes: Set<ChangeHash> = []
-  /// A message is out and no answer has come yet.
+  /// Whether a message was sent that is not answered yet.
   var inFlight = false
-  /// A message has been sent since the states met.
+  /// Whether a message has been sent since the heads became equal.
   var haveResponded = false
-  /// A request to start over is out and no answer has come yet.
+  /// Whether a request to start over was sent that is not answered yet.
   var resetInFlight = false
-  /// Nil until they have said, then whether they read v2, and with it flags.
+  /// Nil until they have sent a message; then whether they read v2, and their flags.
   var theirCapabilities: Capabilities?
-  /// We take no changes from them.
+  /// Whether we refuse their changes.
   private(set) var isReadOnly = false
   var isPeerReadOnly = false
-  /// The next message asks them to forget what they sent us.
+  /// Whether the next message asks them to forget what they have sent us.
   var needsReset = false
 
   struct Capabilities: Equatable {
@@ -50,7 +50,7 @@ struct SyncProgress: Equatable {
     return writer.bytes
   }
 
-  /// Has everything sent again that the peer has sent and we do not have.
+  /// Asks the peer to send everything again that it has sent and we do not have.
   mutating func askAgain() {
     var fresh = SyncProgress()
     (fresh.sharedHeads, fresh.theirHave) = (sharedHeads, [])

@@ -1,6 +1,6 @@
-/// What syncing needs to know of a document's changes, and to do with them.
+/// What syncing needs to know about a document's changes and do with them.
 ///
-/// The requirements are `mutating` so that hashes and bytes may be computed when first asked for.
+/// The requirements are `mutating` so that hashes and bytes may be computed when they are first needed.
 protocol SyncableHistory {
   /// Ascending.
   var syncHeads: [ChangeHash] { mutating get }
@@ -11,7 +11,7 @@ protocol SyncableHistory {
   /// The deps of a change that was received but waits for some of them; nil if there is no such change.
   mutating func queuedDependencies(of hash: ChangeHash) -> [ChangeHash]?
 
-  /// The changes that are neither among `hashes` nor ancestors of them, in row order. Unknown hashes count for nothing.
+  /// The changes that are neither among `hashes` nor ancestors of them, in row order. Unknown hashes are ignored.
   /// - Complexity: O(n) in the answer and the ancestors passed on the way, not in the history, when `hashes` are near
   ///   the heads.
   mutating func changesNotAncestors(of hashes: [ChangeHash]) -> [ChangeHash]
@@ -22,13 +22,13 @@ protocol SyncableHistory {
   /// The change as an uncompressed chunk; nil if it is not a change of this document.
   mutating func encodedChange(_ hash: ChangeHash) -> [UInt8]?
 
-  /// Whether the document is sent as changes, a few at a time, even to a peer that has nothing of it: much text that came in
-  /// few large changes gains little as a document, and takes long to write as one.
+  /// Whether the document is sent as changes, a few at a time, even to a peer that has nothing of it: much text that
+  /// came in few large changes becomes little shorter as a document, and takes long to write as one.
   var goesInParts: Bool { get }
 
   /// The whole document as a chunk.
   mutating func savedDocument() -> [UInt8]
 
-  /// Takes in the changes of these chunks, as far as they are good. They come from a peer.
+  /// Applies the good changes of these chunks, which come from a peer.
   mutating func applySynced(_ chunks: [ArraySlice<UInt8>]) throws
 }

@@ -1,12 +1,12 @@
 import Synchronization
 
-/// The operations that bound texts and counters make in one document while a body runs that may fail. Contains no others,
+/// The operations that bound texts and counters make in one document while a body runs that may fail, and no others,
 /// whatever other threads do to the document meanwhile.
 final class BoundEdits: Sendable {
-  /// Of the body that this thread is in.
+  /// The edits of the body that this thread runs.
   @TaskLocal static var current: BoundEdits?
 
-  /// Operations of one actor, without a gap.
+  /// Consecutive operations of one actor.
   struct Operations {
     let actor: UInt32
     let counters: ClosedRange<UInt32>
@@ -19,9 +19,9 @@ final class BoundEdits: Sendable {
 
   fileprivate func add(_ more: Operations) { operations.withLock { $0.append(more) } }
 
-  /// Makes the document what it would be without the operations, by a change of its own. While an earlier state is worked
-  /// on, they stay.
-  /// - Parameter time: of that change, in seconds since 1970.
+  /// Changes the document to what it would be without the operations, by a new change. While the document is isolated
+  /// at earlier heads, they stay.
+  /// - Parameter time: the time of that change, in seconds since 1970
   func revert(time: Int64) throws {
     let operations = operations.withLock { $0 }
     if operations.isEmpty { return }
@@ -34,7 +34,7 @@ final class BoundEdits: Sendable {
 }
 
 extension Document {
-  /// Edits for a bound value, and notes the operations if a caller records them.
+  /// Edits on behalf of a bound value, and records the operations if a caller wants them.
   func editBound(_ body: (DocumentCore) throws(DocError) -> Void) throws(DocError) {
     guard let noted = BoundEdits.current, noted.document === self else { return try withCore(body) }
     try withCore { (core) throws(DocError) in
@@ -50,7 +50,7 @@ extension Document {
 }
 
 extension DocumentCore {
-  /// Reverts operations for good: neither they nor what reverts them can be undone. No transaction is pending.
+  /// Reverts operations permanently: neither they nor what reverts them can be undone. No transaction is pending.
   fileprivate func revert(_ operations: [BoundEdits.Operations], time: Int64) throws(DocError) {
     lookups.undoHistory.update(from: self)
     lookups.changeLookup.update(from: graph)

@@ -1,20 +1,20 @@
 import Foundation
 
-/// A place where several values stand because they were put there concurrently.
+/// A place with several values that were put there concurrently.
 public struct Conflict: Hashable, Sendable {
-  /// One of the values, and who put it there.
+  /// One of the values, and its author.
   public struct Candidate: Hashable, Sendable {
-    /// Of a counter, with what was counted since.
+    /// A counter includes its increments.
     public let value: Value
     public let actor: ActorId
-    /// The change that put it there.
+    /// The change that put the value there.
     public let change: ChangeHash
-    /// When that was made, as the author's clock had it; whole seconds.
+    /// When the change was made, by the author's clock, in whole seconds.
     public let timestamp: Date
   }
 
   public let path: [AnyCodingKey]
-  /// All that stands there; the last one is what is read.
+  /// All values at the place; the last one is the one that is read.
   public let candidates: [Candidate]
   /// The value that is read there.
   public let winner: Value
@@ -24,8 +24,8 @@ public struct Conflict: Hashable, Sendable {
 }
 
 extension Document {
-  /// The places in maps and lists where values were put concurrently, outer ones first, with the authors of the values. Objects that
-  /// lost are not looked into, nor what stands deeper than `valueDepthLimit` objects.
+  /// The places in maps and lists where values were put concurrently, outer ones first, with the authors of the values.
+  /// Does not look into objects that lost, nor deeper than `valueDepthLimit`.
   /// - Complexity: O(n log n) in what the document holds.
   public func conflicts() throws -> [Conflict] {
     withCore { core in
@@ -38,7 +38,7 @@ extension Document {
 }
 
 extension DocumentCore {
-  /// No transaction is pending; the changes have hashes and are in the change lookup.
+  /// No transaction may be pending; the changes must have hashes and be in the change lookup.
   fileprivate func conflicts() -> [Conflict] {
     var conflicts: [Conflict] = []
     var open: [(object: OpId, path: [AnyCodingKey])] = [(.zero, [])]
@@ -71,7 +71,7 @@ extension DocumentCore {
       timestamp: Date(timeIntervalSince1970: Double(graph.records[row].time)))
   }
 
-  /// The keys of a map in their order, or the elements of a list that can hold more than a scalar of their own.
+  /// The keys of a map in their order, or the elements of a list that are more than one plain scalar.
   private func forEachPlace(of object: OpId, _ body: (AnyCodingKey, Slot) -> Void) {
     switch store[object] {
     case .map(let map)?: for (key, slot) in map.sortedSlots { body(AnyCodingKey(key.string), slot) }

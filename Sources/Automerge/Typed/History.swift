@@ -1,11 +1,11 @@
 import Foundation
 
-/// The changes of a document in the order in which it got them, each with what the document held then.
+/// The changes of a document in the order in which it received them, each with the content at that time.
 public struct History<Model: Codable>: RandomAccessCollection, Sendable {
   public let commits: [Commit<Model>]
 
-  /// The history up to now. Later changes are not in it.
-  /// - Complexity: O(n) in the changes. What they held is read when it is asked for.
+  /// The history up to now, without later changes.
+  /// - Complexity: O(n) in the changes. The content at each is read when it is requested.
   public init(_ typed: TypedDocument<Model>) {
     let document = typed.document, pasts = Pasts(of: document)
     commits = document.withCore { core in
@@ -25,7 +25,7 @@ public struct History<Model: Codable>: RandomAccessCollection, Sendable {
   public subscript(index: Int) -> Commit<Model> { commits[index] }
 }
 
-/// One change and what it led to.
+/// One change and the content that it led to.
 public struct Commit<Model: Codable>: Sendable {
   /// Shared by the commits of one history.
   let pasts: Pasts
@@ -35,12 +35,12 @@ public struct Commit<Model: Codable>: Sendable {
   /// Whole seconds, by the author's clock.
   public let timestamp: Date
 
-  /// The value as its author saw it right after the change: made of the change and all that came before it. Throws what
-  /// `AutomergeDecoder` throws if that was no `Model`.
+  /// The value as its author saw it right after the change: the result of the change and its ancestors. Throws what
+  /// `AutomergeDecoder` throws if this is not a `Model`.
   ///
-  /// Its texts and counters stand by themselves; changing them changes nothing else.
-  /// - Complexity: O(n) in what the document held, and in the changes that came before; of those, only in what came since an
-  ///   earlier commit of the same history whose value was asked for before. So reading one after the other is cheap.
+  /// Its texts and counters are unbound; changing them changes nothing else.
+  /// - Complexity: O(n) in the content, and in the ancestors since the latest one of the same history whose value was
+  ///   read before. So reading one commit after the other is cheap.
   public var snapshot: Model {
     get throws {
       try pasts.read(at: hash) { try AutomergeDecoder(doc: $0).decodeUnbound(Model.self) }

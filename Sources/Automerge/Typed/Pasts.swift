@@ -1,21 +1,21 @@
 import Synchronization
 
-/// Copies of a document at past states, each of which goes on from where it was asked for last. Safe to use from several threads.
+/// Copies of a document at past states. Each advances from where it was last used. Safe to use from several threads.
 final class Pasts: Sendable {
-  /// A copy that holds one change and its ancestors.
+  /// A copy that contains one change and its ancestors.
   private struct Past {
     let document: Document
-    /// For each row of the whole document whether the copy has it.
+    /// For each row of the whole document, whether the copy has it.
     var rows: [Bool] = []
     /// The change.
     var head: Int?
   }
 
-  /// As many are kept, those used last: one for each line of changes that are made at the same time.
+  /// How many are kept, the most recently used ones: one for each line of changes that were made at the same time.
   private static let limit = 8
 
   let document: Document
-  /// The one used last stands last. One that is read is not among them.
+  /// The most recently used one is last. One that is being read is not in the list.
   private let pasts = Mutex<[Past]>([])
 
   init(of document: Document) { self.document = document }
@@ -44,7 +44,7 @@ final class Pasts: Sendable {
   /// The copy that has most of what is wanted and nothing else, and the rows that it lacks, ascending.
   private func take(for row: Int) -> (Past, missing: [Int]) {
     pasts.withLock { pasts in
-      // Of copies that hold an ancestor, the one whose head came last has most.
+      // Of the copies that contain an ancestor, the one with the latest head has most.
       for place in pasts.indices.sorted(by: { pasts[$0].head ?? -1 > pasts[$1].head ?? -1 }) {
         guard let head = pasts[place].head, head <= row else { continue }
         if let missing = document.withCore({ $0.rows(upTo: row, from: head, besides: pasts[place].rows) }) {
@@ -64,9 +64,8 @@ final class Pasts: Sendable {
 }
 
 extension DocumentCore {
-  /// A row and its ancestors, without those of a set that consists of a row and its ancestors. Ascending; nil if that row is not
-  /// among the ancestors.
-  /// - Complexity: O(n log n) in the rows found; for a row that is no ancestor, in the rows between.
+  /// A row and its ancestors, ascending, without `known` and its ancestors; nil if `known` is not among the ancestors.
+  /// - Complexity: O(n log n) in the rows found; if `known` is not an ancestor, in the rows between
   fileprivate func rows(upTo row: Int, from known: Int?, besides isKnown: [Bool]) -> [Int]? {
     func isIn(_ row: Int) -> Bool { row < isKnown.count && isKnown[row] }
     if let known, !hasAncestor(known, row) { return nil }
@@ -78,7 +77,7 @@ extension DocumentCore {
     return found.sorted()
   }
 
-  /// Whether a row is another one or comes before it.
+  /// Whether a row is another one or one of its ancestors.
   private func hasAncestor(_ ancestor: Int, _ row: Int) -> Bool {
     var seen: Set<Int> = [], open = [row]
     while let next = open.popLast() {

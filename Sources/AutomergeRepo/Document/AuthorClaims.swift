@@ -1,10 +1,10 @@
 import Automerge
 
-/// Exchanges with each peer on a document which actors it and we write as there.
+/// Tells each peer on a document which actors we write as there, and keeps what the peers claim.
 @AutomergeRepo
 final class AuthorClaims {
   weak var handle: DocHandle?
-  /// The actors that we have told each peer we write as.
+  /// The actors that each peer knows us to write as.
   private var told: [PeerId: Set<ActorId>] = [:]
   /// Our own actor when the peers were last told.
   private var toldActor: ActorId?
@@ -42,7 +42,7 @@ final class AuthorClaims {
     }
   }
 
-  /// Takes a peer's claim of the actors it writes as here.
+  /// Takes in a peer's claim of the actors that it writes as here.
   func heard(_ actors: Set<ActorId>, from peer: PeerId, asks: Bool) {
     guard let handle, let repo = handle.repo, handle.sync.linkedPeers.contains(peer) else { return }
     let fitting = actors.filter { repo.sharing.fits($0, peer) }
@@ -67,7 +67,7 @@ final class AuthorClaims {
 }
 
 extension DocHandle {
-  /// Peers that have brought changes which their author denies, or changes in our own actor's name.
+  /// Peers that brought changes which their author denies, or changes in our own actor's name.
   public var forgers: Set<PeerId> { sync.authorship.forgers }
 
   /// Whether a peer on the document now claims to write as this actor.
@@ -75,8 +75,8 @@ extension DocHandle {
     sync.peers.contains { sync.authorship.actors(of: $0).contains(actor) }
   }
 
-  /// A peer without a key claims in good faith what it cannot prove, and so does another process of ours that names its own
-  /// siblings: that is not taken, and is no violation.
+  /// Logs a refused claim. A peer without a key claims in good faith what it cannot prove, and so does another process
+  /// of ours that names its own siblings: their claims are refused too, but are no violation.
   fileprivate func complainOfClaim(by peer: PeerId) {
     guard let repo, !repo.connections.isSibling(peer) else { return }
     switch repo.connections[peer]?.proof {

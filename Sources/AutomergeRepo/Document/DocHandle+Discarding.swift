@@ -2,7 +2,7 @@ import Automerge
 
 /// Returns to the peers' state when they refuse what was done here.
 extension DocHandle {
-  /// Has the observers commit what they still hold back, so that it is known what would be discarded.
+  /// Has the observers commit what they still hold back, so that the changes to be discarded are all in the document.
   public func prepareToDiscard() { deliver(.preparingToDiscard) }
 
   /// Removes changes, and everything that depends on them, from the document in memory and in the store, and compares the
@@ -24,20 +24,20 @@ extension DocHandle {
     return gone
   }
 
-  /// A peer's last heads; nil if it has told none.
+  /// A peer's last heads; nil if the peer has sent none.
   public func heads(of peer: PeerId) -> Set<ChangeHash>? { sync.heads(of: peer) }
 
-  /// The changes here that a peer lacked when it last told its heads.
+  /// The changes here that a peer lacked when it last sent its heads.
   /// - Complexity: O(n) in the history
   public func changes(missingAt peer: PeerId) -> Set<ChangeHash> {
     let heads = sync.heads(of: peer) ?? []
     return Set(document.changes(since: heads.subtracting(document.unknown(heads))).map(\.hash))
   }
 
-  /// Whether a peer hears of changes from relays, and tells its heads only now and then.
+  /// Whether a peer hears of changes from relays, so that it tells us its heads only now and then.
   public func isIdle(with peer: PeerId) -> Bool { idlePeers.contains(peer) }
 
-  /// Of the changes that are neither among `heads` nor their ancestors, those that this person has made, in any process.
+  /// The changes that this person made, in any process, and that are neither among `heads` nor their ancestors.
   public func ownChanges(since heads: Set<ChangeHash>) -> Set<ChangeHash> {
     guard let repo else { return [] }
     return Set(document.changes(since: heads).filter { repo.sharing.fits($0.actorId, repo.peerId) }.map(\.hash))

@@ -1,7 +1,7 @@
 import Automerge
 import Foundation
 
-/// Which of the document's changes are signed, and by whom.
+/// Which of the document's changes are signed, and by whose key.
 extension DocHandle {
   /// Which of the document's changes are vouched for now.
   /// - Complexity: O(n) in the actors
@@ -16,8 +16,8 @@ extension DocHandle {
   /// Signs the changes of a process of this person that died before it could.
   ///
   /// - Parameters:
-  ///   - changes: chunks that this process has kept; those of the actor did not come from a peer
-  ///   - actor: the actor that it wrote as, in this document and nowhere later
+  ///   - changes: chunks from a journal; the actor's changes among them did not come from a peer
+  ///   - actor: the actor that the dead process wrote as, in this document; no process uses it again
   public func sign(_ changes: Data, of actor: ActorId) async {
     signatures.sign(await Self.hashes(in: changes), of: actor)
   }

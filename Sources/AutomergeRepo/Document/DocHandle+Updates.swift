@@ -1,8 +1,8 @@
 import Automerge
 
-/// News of a document as sequences.
+/// A document's status and messages as sequences.
 extension DocHandle {
-  /// How the document stands now.
+  /// The document's present status.
   /// - Complexity: O(n) in the peers
   public var status: DocumentStatus { status(isDeleted: false) }
 
@@ -14,8 +14,9 @@ extension DocHandle {
       isDeleted: isDeleted)
   }
 
-  /// The status now, and again whenever something of it may have changed, until the document is deleted or released. A slow reader
-  /// misses what was in between, and never the last one. `Document.updates()` reports changes of the content alone.
+  /// The status now, and again whenever something in it may have changed, until the document is deleted or released. A
+  /// slow reader misses values in between, but never the last one. `Document.updates()` reports changes of the content
+  /// alone.
   public func statusUpdates() -> AsyncStream<DocumentStatus> {
     observers.stream(.bufferingNewest(1), first: status, isLast: \.isDeleted) { [weak self] event in
       switch event {
@@ -26,7 +27,8 @@ extension DocHandle {
     }
   }
 
-  /// The ephemeral messages of peers from now on, each once. A reader that falls behind by more than 1024 misses the oldest.
+  /// The peers' ephemeral messages from now on, each once. A reader that falls behind by more than 1024 misses the
+  /// oldest.
   public func ephemeralMessages() -> AsyncStream<RepoMessage.EphemeralMessage> {
     observers.stream(.bufferingNewest(1024)) { event in
       if case .ephemeral(let message, _) = event { message } else { nil }

@@ -8,7 +8,7 @@ extension DocHandle {
   /// The document's URL.
   public nonisolated var url: AutomergeURL { AutomergeURL(id) }
 
-  /// The document as it was at these heads. It is a copy: changes to it stay in it.
+  /// The document as it was at these heads. This is a copy: changes to it do not reach the document.
   ///
   /// - Throws: `DocError.unknownChange` if one of them is not a change of this document
   /// - Complexity: O(n) in the history

@@ -3,13 +3,14 @@ import Foundation
 
 /// One document of a repo: sends its changes to the peers and the store, and reports theirs.
 ///
-/// The document may be read at any time, and changed by any holder: by bound values, on other threads. `change` is the short
-/// way: when it returns, its changes are on their way to the peers, while other changes follow in the next turn of the actor.
+/// Any holder may read and change the document at any time, on any thread, also by bound values. `change` is the fast
+/// path: when it returns, its changes are on their way to the peers, while other changes follow in the next turn of the
+/// actor.
 @AutomergeRepo
 public final class DocHandle {
   /// An event of the document.
   public enum Event: Sendable {
-    /// A peer's changes, as edits of the present texts; sent before `headsChanged`.
+    /// A peer's changes, as edits of the texts as they are now; sent before `headsChanged`.
     case textEdits([TextEdit], from: PeerId)
     /// The document has changed: here if `by` is nil, else through this peer.
     case headsChanged(by: PeerId?)
@@ -21,12 +22,12 @@ public final class DocHandle {
     case storageChanged
     /// A peer with read access sent changes; they were refused.
     case refusedChanges(from: PeerId)
-    /// A peer has brought changes that their author denies, or changes in our own name if that is nil. They were refused; sent
-    /// once per peer.
+    /// A peer brought changes that their author denies; without an author, changes in our own name. They were refused.
+    /// Sent once per peer.
     case forgedChanges(from: PeerId, author: PeerId?)
-    /// Commit now what is not in the document yet: changes may be discarded.
+    /// Observers commit what they still hold back: changes may be discarded next.
     case preparingToDiscard
-    /// The document is about to go back to these heads, without changes that peers refuse; and it has.
+    /// The document is about to return to these heads, without the changes that peers refuse; and it has returned.
     case discarding(leaving: Set<ChangeHash>)
     case discarded
     /// The document was deleted here; the last event.
@@ -46,7 +47,7 @@ public final class DocHandle {
   let claims = AuthorClaims()
   private var progress: PeerProgress
   private var journalFeed = JournalFeed()
-  /// Changes that were removed here; their authors still have them.
+  /// Changes that were removed here, though their authors still have them.
   public internal(set) var discarded: Set<ChangeHash> = []
   let observers = Observers<Event>()
   private var watch: DocumentWatch?
@@ -65,7 +66,7 @@ public final class DocHandle {
     }
   }
 
-  /// A handle that belongs to no repo, for `Repo.import(handle:)`: until then nothing of it is stored or sent.
+  /// A handle that belongs to no repo, for `Repo.import(handle:)`. Until then it stores and sends nothing.
   public nonisolated init(id: DocumentId, doc: Document) {
     (self.id, document) = (id, doc)
     sync = DocumentSync(phase: .ready)
@@ -77,9 +78,9 @@ public final class DocHandle {
 
   /// Runs `body` on the document and commits what it did as one change, which is on its way to the peers when this returns.
   ///
-  /// If `body` throws, what it had done by then is committed all the same. Other threads that use the document wait until the
-  /// change is made, so `body` must not wait for them. It runs on the actor, wherever it was written: from a `@MainActor` type,
-  /// `try await handle.change { … }`.
+  /// If `body` throws, what it did until then is committed all the same. Other threads that use the document wait until
+  /// the change is made, so `body` must not wait for them. It runs on the actor, wherever it was written: from a
+  /// `@MainActor` type, `try await handle.change { … }`.
   @discardableResult
   public func change<Result: Sendable>(
     message: String? = nil, _ body: @AutomergeRepo (Document) throws -> Result
@@ -95,18 +96,18 @@ public final class DocHandle {
 
   private var now: Date { repo?.clock.date ?? Date(timeIntervalSince1970: 0) }
 
-  /// Runs `body`, which may change the document, and whose changes the caller publishes.
+  /// Runs `body` without noticing its changes to the document: the caller publishes them.
   func ignoringWatch<Result>(_ body: () throws -> Result) rethrows -> Result {
     guard let watch else { return try body() }
     return try watch.ignoring(body)
   }
 
-  /// Publishes changes that were made to the document past this handle.
+  /// Publishes changes that were made to the document without this handle.
   private func publishOutsideChanges() {
     guard let watch, watch.hasNews else { return }
     watch.settle()
     document.commitWith(message: nil, timestamp: now)
-    // Changes in between may already have taken it to the store, though not to all peers.
+    // A change in between may have stored them already, but not sent them to all peers.
     guard document.heads() == currentHeads else { return publishChange() }
     repo?.upkeep.used(id)
     perform(sync.receive(.changed, document: document))
@@ -126,7 +127,7 @@ public final class DocHandle {
     return document.getHistory().count - before
   }
 
-  /// Applies changes that were kept elsewhere, as chunks. Skips those that are here already.
+  /// Applies changes that were kept elsewhere, as chunks. Skips the changes that the document has.
   ///
   /// - Throws: `LoadError` if no chunk is good.
   public func take(_ changes: Data) throws {
@@ -136,11 +137,11 @@ public final class DocHandle {
     publishChange()
   }
 
-  /// Takes in what another process has stored of the document since this one read it. Processes that are connected tell each
-  /// other; one that has ended may not have told everything.
+  /// Takes in what another process has stored of the document since this process read it. Connected processes send each
+  /// other their changes; one that has ended may not have sent everything.
   ///
-  /// - Parameter heads: changes that are stored. If this document lacks some, all is read.
-  /// - Complexity: the names of the chunks are read; if one is of another process, O(n) in the stored document
+  /// - Parameter heads: changes that are known to be stored. If this document lacks some, all chunks are read.
+  /// - Complexity: O(n) in the names of the chunks; if another process wrote one, in the stored document
   public func takeStored(with heads: Set<ChangeHash> = []) async throws {
     guard let storage = repo?.storage else { return }
     if document.unknown(heads).isEmpty {
@@ -153,7 +154,7 @@ public final class DocHandle {
     store?.took(chunks)
   }
 
-  /// Leaves out changes that were discarded since they were kept.
+  /// Applies the chunks without the changes that were discarded since they were kept.
   private func applyKept(_ changes: Data) throws -> [TextEdit] {
     let unwanted = document.unknown(discarded)
     guard !unwanted.isEmpty else { return try document.applyEncodedChangesWithTextEdits(encoded: changes) }
@@ -197,7 +198,8 @@ public final class DocHandle {
 
   /// Calls `observer` with every event from now on, in the turn in which it happens.
   ///
-  /// The observer must not change this document in that turn: the caller of `change` is not done with it yet. Start a task for that.
+  /// The observer must not change this document in that turn, in which the caller of `change` still works on it: start
+  /// a task.
   @discardableResult
   public func observe(_ observer: @escaping @AutomergeRepo (Event) -> Void) -> Observation {
     observers.add(observer)
@@ -212,18 +214,18 @@ public final class DocHandle {
   /// Why the last attempt to store failed. Retried until it succeeds.
   public var storageProblem: StorageError? { store?.problem }
 
-  /// What the program wants stored together with the document: asked for whenever the document is written, and written after
+  /// What the program wants stored together with the document: called at each write of the document, and written after
   /// it. `storeSoon` requests a write.
   public var companions: (@AutomergeRepo () -> [StorageChange])? {
     get { store?.companions }
     set { store?.companions = newValue }
   }
 
-  /// Writes the companions with the next group of changes, even if there are none.
+  /// Writes the companions with the next group of changes, even if there are no changes.
   public func storeSoon() { store?.companionsChanged() }
 
-  /// Called with every change as chunks, our own or a peer's, before any peer or observer hears of it; first with what is not
-  /// stored yet. For programs that must not show anything that a crash would make them forget: see `Repo.beforeSending`.
+  /// Called with every change as chunks, our own or a peer's, before any peer or observer hears of it; at first with
+  /// what is not stored yet. For programs that show nothing which a crash could lose: see `Repo.beforeSending`.
   public var journal: (@AutomergeRepo ([UInt8]) -> Void)? {
     get { journalFeed.handler }
     set {
@@ -238,14 +240,14 @@ public final class DocHandle {
     journalFeed.handler?(changes)
   }
 
-  /// Chunks in the store that could not be used. They are kept; peers supply their content.
+  /// Chunks in the store that could not be used. They stay in the store; peers supply their content.
   public var damagedChunks: [StorageKey] { store?.damaged ?? [] }
 
   /// Whether some changes wait for others that are missing.
   public var lacksChanges: Bool { !StoredChunks.isComplete(document) }
 
-  /// Returns when the document is stored, and in the same transaction other things of the program's. Throws the store's error
-  /// on failure, and then those are not stored; does nothing without a store.
+  /// Returns when the document is stored, and in the same transaction the program's `changes`. On failure, throws the
+  /// store's error, and `changes` are not stored. Does nothing without a store.
   public func store(with changes: [StorageChange]) async throws(StorageError) {
     publishOutsideChanges()
     try await store?.flush(with: changes)
@@ -255,7 +257,7 @@ public final class DocHandle {
   public func flush() async throws(StorageError) {
     publishOutsideChanges()
     signatures.signNow()
-    // Side by side: a store writes what waits in one transaction.
+    // Both at once: a store writes everything that waits in one transaction.
     async let failure = failureToStoreSignatures()
     try await store?.flush()
     if let failure = await failure { throw failure }
@@ -272,7 +274,7 @@ public final class DocHandle {
   /// The peers that are on the document now.
   public var peers: [PeerId] { sync.peers }
 
-  /// Whether the peer has told exactly our heads.
+  /// Whether the last heads that the peer sent are ours.
   public func inSync(with peer: PeerId) -> Bool {
     sync.heads(of: peer) == currentHeads
   }
@@ -343,10 +345,10 @@ public final class DocHandle {
     repo?.beforeSending?()
   }
 
-  /// The pause for other work.
+  /// How long the actor is free for other work between two turns.
   static let turnDelay: Duration = .milliseconds(1)
 
-  /// Sends the rest after other work has run.
+  /// Sends the rest once other work has had its turn.
   private func finishTurnLater() {
     repo?.clock.schedule(after: Self.turnDelay) { [weak self] in
       if let self, self.repo != nil { self.receive(.turned) }
@@ -376,14 +378,14 @@ public final class DocHandle {
 
   // MARK: Many peers
 
-  /// Peers that get our changes from relays.
+  /// Peers to which we send nothing unasked, because relays bring them our changes.
   var idlePeers: Set<PeerId> { sync.idlePeers }
 
   func setIdle(_ peers: Set<PeerId>) { perform(sync.receive(.idle(peers), document: document)) }
 
-  /// Whether what a peer passes on as the word of an author counts. An author that is linked to us here speaks for itself, or
-  /// through the relays that it has named to us; a peer with read access speaks for no other; and for us only our own processes
-  /// speak.
+  /// Whether to accept a message that a peer passes on for an author. An author that is linked to us here speaks for
+  /// itself, or through the relays that it has named to us; a peer with read access speaks only for itself; and only
+  /// our own processes speak for us.
   func maySpeak(_ peer: PeerId, for author: PeerId) -> Bool {
     guard let repo, !repo.connections.isSibling(peer), author != peer else { return repo != nil }
     guard author != repo.peerId, sync.isWriter(peer) else { return false }

@@ -1,6 +1,6 @@
 import Automerge
 
-/// How a document stands with the store and with its peers.
+/// What is stored of a document, and which peers have it.
 public struct DocumentStatus: Hashable, Sendable {
   public var heads: Set<ChangeHash>
   /// Whether every change is in the store; false without one.
@@ -9,11 +9,11 @@ public struct DocumentStatus: Hashable, Sendable {
   public var storageProblem: StorageError?
   /// The peers that are on the document now.
   public var peers: Set<PeerId>
-  /// Those of them that have told exactly these heads.
+  /// The peers on the document whose last heads equal ours.
   public var peersInSync: Set<PeerId>
-  /// Those of them that refuse our changes.
+  /// The peers on the document that refuse our changes.
   public var refusedBy: Set<PeerId>
-  /// The document was deleted here.
+  /// Whether the document was deleted here.
   public var isDeleted: Bool
 
   public func isInSync(with peer: PeerId) -> Bool { peersInSync.contains(peer) }

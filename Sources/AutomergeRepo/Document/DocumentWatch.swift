@@ -2,7 +2,8 @@ import Automerge
 import Foundation
 import Synchronization
 
-/// Notices changes made past a document's handle: by a bound value, or by other code that holds the document, on any thread.
+/// Notices changes that are made to a document without its handle: by a bound value, or by other code that holds the
+/// document, on any thread.
 final class DocumentWatch: Sendable {
   private let document: Document
   private let onChange: @Sendable () -> Void
@@ -38,7 +39,7 @@ final class DocumentWatch: Sendable {
     if !isDirty.exchange(true, ordering: .acquiringAndReleasing) { onChange() }
   }
 
-  /// Runs `body`, whose changes the caller handles itself.
+  /// Runs `body` without noticing its changes: the caller handles them.
   func ignoring<Result>(_ body: () throws -> Result) rethrows -> Result {
     let before = changingThread.exchange(Self.thisThread, ordering: .relaxed)
     defer { changingThread.store(before, ordering: .relaxed) }
@@ -48,6 +49,6 @@ final class DocumentWatch: Sendable {
   /// Whether the document has changed since the last `settle`.
   var hasNews: Bool { isDirty.load(ordering: .acquiring) }
 
-  /// The caller has handled everything up to now.
+  /// Call when everything up to now is handled.
   func settle() { isDirty.store(false, ordering: .releasing) }
 }

@@ -1,28 +1,28 @@
 import Automerge
 
-/// Hands every change of a document to a program that keeps a journal, each once.
+/// Hands every change of a document, once, to a program that keeps a journal.
 struct JournalFeed {
-  /// What the journal has of the document.
+  /// What the journal already has of the document.
   private enum Known {
-    /// Whatever comes before these heads; it was not told of anything yet.
+    /// The changes up to these heads. The journal has not been told of any change yet.
     case heads(Set<ChangeHash>)
-    /// The first changes, in the order in which they came to be in this replica. Counting costs a keystroke less than heads.
+    /// The first changes, in the order in which this replica received them. A count costs a keystroke less than heads.
     case count(Int)
   }
 
   private(set) var handler: (@AutomergeRepo ([UInt8]) -> Void)?
   private var known = Known.heads([])
 
-  /// - Parameter heads: what the journal need not be told, if it was not told of changes before
+  /// - Parameter heads: what the journal has already, if it was not told of changes before
   mutating func set(_ handler: (@AutomergeRepo ([UInt8]) -> Void)?, from heads: @autoclosure () -> Set<ChangeHash>) {
     if handler != nil, self.handler == nil { known = .heads(heads()) }
     self.handler = handler
   }
 
-  /// Changes were removed from the document; what is left is not told again.
+  /// Call when changes were removed from the document. The journal is not told again of those that remain.
   mutating func restart(on document: Document) { known = .count(document.getHistory().count) }
 
-  /// The changes that the journal has not been told of, as chunks; nil if there is none, or no journal.
+  /// The changes that the journal has not been told of, as chunks; nil if there are none, or no journal.
   mutating func takeNews(of document: Document) -> [UInt8]? {
     guard handler != nil else { return nil }
     switch known {

@@ -1,15 +1,15 @@
 import Automerge
 import Foundation
 
-/// The peers' large messages about a document: read on another thread and applied in portions, with other work in between.
-/// Further messages of the same peer about the document wait until then.
+/// Takes in the peers' large messages about a document: reads each on another thread and applies it in portions, so
+/// that other work runs in between. Further messages of that peer about the document wait until then.
 @AutomergeRepo
 final class LargeMessages {
   /// A peer's message that is being read, and the messages that wait behind it.
   @AutomergeRepo
   private final class Queue {
     var waiting: [RepoMessage.Content] = []
-    /// The peer has gone, or has lost write access: its message does not count.
+    /// The peer has gone, or has lost write access: its message no longer counts.
     var isOver = false
 
     var byteCount: Int { waiting.reduce(0) { $0 + $1.byteCount } }
@@ -117,13 +117,13 @@ final class LargeMessages {
     handle.refreshStatus()
   }
 
-  /// The inflated bytes that a peer has to pay for; our own processes pay nothing.
+  /// The inflated bytes that are charged to the peer's budget; our own processes are not charged.
   private func excess(_ message: IncomingMessage?, from peer: PeerId) -> Int {
     let excess = message?.takeExcess() ?? 0
     return handle?.repo?.connections.isSibling(peer) == true ? 0 : excess
   }
 
-  /// Some changes to take in, or a whole document with the form in which it is stored.
+  /// Some changes to apply, or a whole document with the form in which it is stored.
   private struct Portion {
     let changes: ChangePortion
     let snapshot: StoredItem?
@@ -144,7 +144,8 @@ final class LargeMessages {
     return (message, message.widening(filter), Portion(of: message, id))
   }
 
-  /// - Parameter whole: a whole document that has come too late, and the changes that are here: the others come one by one.
+  /// - Parameter whole: a whole document that came too late to be taken whole, and the changes that are here: the
+  ///   others are applied one by one.
   @concurrent
   private static func portion(
     of message: IncomingMessage, insteadOf whole: (Portion, known: [ChangeHash])?, of id: DocumentId

@@ -1,7 +1,7 @@
 import Automerge
 
-/// Tells the peers on a document which links we keep there, so that relays can stand in for the others, and tells the peers on
-/// idle links our heads now and then.
+/// Tells the peers on a document which links we keep there, so that relays can replace the others, and tells the peers
+/// on idle links our heads now and then.
 @AutomergeRepo
 final class LinkReports {
   /// How long a document's peers must have stayed the same before each is told of them.
@@ -21,7 +21,7 @@ final class LinkReports {
 
   nonisolated init(_ document: DocumentId, local: PeerId) { relays = Relays(document: document, local: local) }
 
-  /// Sends nothing any more.
+  /// Stops sending.
   func stop() {
     reportTimer?.cancel()
     quietTimer?.cancel()
@@ -29,7 +29,7 @@ final class LinkReports {
 
   // MARK: Hearing
 
-  /// A peer has told its links on this document.
+  /// A peer has told us its links on this document.
   func heard(_ report: Relays.Report, from peer: PeerId) {
     guard let handle, handle.sync.linkedPeers.contains(peer) else { return }
     relays.heard(report, from: peer)
@@ -40,7 +40,7 @@ final class LinkReports {
     refresh()
   }
 
-  /// The peers to which a peer's message is passed on: not those that hear it from its author, or from `via`.
+  /// The peers to which we pass on a peer's message: those that hear it neither from its author nor from `via`.
   func listeners(to author: PeerId, via: PeerId) -> [PeerId] {
     guard let handle else { return [] }
     return handle.peers.filter { peer in
@@ -49,7 +49,7 @@ final class LinkReports {
     }
   }
 
-  /// Whether the author sends us nothing itself, and the peer is one of its relays.
+  /// Whether the author sends us nothing itself, but this peer relays what it sends.
   func carries(_ peer: PeerId, _ author: PeerId) -> Bool { relays.carries(peer, author) }
 
   // MARK: Telling
@@ -76,7 +76,7 @@ final class LinkReports {
     reportTimer = handle.repo?.clock.schedule(after: Self.reportDelay) { [weak self] in self?.sendReport() }
   }
 
-  /// Our links, as we tell them to peers. Empty between two peers, where there is nothing to relay.
+  /// Our links, as we report them to peers. Empty if there is only one peer, since there is nothing to relay.
   private var report: Relays.Report {
     guard let handle, handle.peers.count > 1 else { return Relays.Report() }
     return Relays.Report(peers: Set(writers.prefix(Relays.maximumPeers)), idle: handle.idlePeers)

@@ -1,15 +1,15 @@
 import Automerge
 
-/// The document's heads as the repo last heard of them, and which peers have all of them.
+/// The document's heads when the repo last heard of a change, and which peers have all of them.
 struct PeerProgress {
   struct Status: Equatable {
     var isEqual: Bool
-    /// The peer lacks something that is here, and refuses our changes.
+    /// Whether the peer lacks something that is here, and refuses our changes.
     var refuses: Bool
   }
 
   private(set) var heads: Set<ChangeHash>
-  /// How often the document has changed in memory, and how often it had when each peer last had all of it.
+  /// How often the document has changed since it was loaded, and that number when each peer last had all of it.
   private var changeCount = 0
   private var equalAt: [PeerId: Int] = [:]
   private var status: [PeerId: Status] = [:]
@@ -24,9 +24,9 @@ struct PeerProgress {
   /// How many times the document has changed since the peer had all of it, at least once.
   func pendingCount(for peer: PeerId) -> Int { max(1, changeCount - (equalAt[peer] ?? 0)) }
 
-  /// Compares the peers on the document with what was known of them.
+  /// Compares the status of the peers on the document with the one recorded last.
   ///
-  /// - Parameter current: the status of the peer with a link; asked after every message for all links, so it copies none
+  /// - Parameter current: the status of the peer of a link; called for all links after every message, so it copies none
   mutating func compare(
     _ links: [SyncLink], _ current: (Int) -> Status
   ) -> (peerCount: Int, areSamePeers: Bool, isSame: Bool) {
@@ -42,7 +42,7 @@ struct PeerProgress {
     return (peerCount, areSamePeers, isSame)
   }
 
-  /// Takes down the status of the peers that are on the document now.
+  /// Records the status of the peers that are on the document now.
   mutating func note(_ links: [SyncLink], _ current: (Int) -> Status) {
     let present = links.indices.filter { !links[$0].isLacking }
     status = Dictionary(uniqueKeysWithValues: present.map { (links[$0].peer, current($0)) })

@@ -11,15 +11,15 @@ public indirect enum CBOR: Hashable, Sendable {
   case bytes(Data)
   case text(String)
   case array([CBOR])
-  /// In wire order. Of equal keys the last one counts.
+  /// In the order of the bytes. If a key occurs twice, the last entry counts.
   case map([Entry])
   case bool(Bool)
   case null
   case undefined
   case float(Double)
   case simple(UInt8)
-  /// A value with a tag that says what it means: 37 for a UUID's bytes, 64 for an array of bytes, 55799 for CBOR itself. The other
-  /// properties see the value within.
+  /// A value with a tag that says what it means: 37 for a UUID's bytes, 64 for an array of bytes, 55799 for CBOR
+  /// itself. The properties below ignore the tag.
   case tagged(UInt64, CBOR)
 
   /// One key of a map with its value.
@@ -54,7 +54,7 @@ extension CBOR {
     return nil
   }
 
-  /// Whether it is null or undefined.
+  /// Whether the value is null or undefined.
   public var isAbsent: Bool {
     switch untagged {
     case .null, .undefined: true
@@ -89,7 +89,8 @@ extension CBOR {
     if case .map(let entries) = untagged { entries } else { nil }
   }
 
-  /// The value as a count; also from a float without a fraction, for JavaScript writes counts beyond 2^32 so.
+  /// The value as a count. A float without a fraction counts too, because JavaScript writes counts beyond 2^32 that
+  /// way.
   public var unsigned: UInt64? {
     switch untagged {
     case .unsigned(let value): value
@@ -98,7 +99,7 @@ extension CBOR {
     }
   }
 
-  /// The value as a signed integer, a float without a fraction included.
+  /// The value as a signed integer, from a float too if it has no fraction.
   public var integer: Int? {
     switch untagged {
     case .unsigned(let value): Int(exactly: value)

@@ -22,8 +22,8 @@ extension CBOR {
     public var mapEntries: Int
     public var arrayItems: Int
     public var textBytes: Int
-    /// The most values in total, keys and parts of strings included. A value of one byte takes some sixty in memory, so this
-    /// limit, and not the length, bounds the cost of a message.
+    /// The most values in total, keys and parts of strings included. A value of one byte takes about sixty in memory,
+    /// so this limit, not the length, bounds the cost of a message.
     public var values: Int
     /// Whether tags come out as `tagged`.
     public var keepsTags: Bool
@@ -151,7 +151,7 @@ private struct CBORDecoder {
     return text
   }
 
-  /// The announced number of items, none of which can be shorter than `itemBytes`; nil if it is indefinite.
+  /// The announced number of items, each of which takes at least `itemBytes`; nil if the length is indefinite.
   private func count(_ head: Head, limit: Int, itemBytes: Int) throws(CBORError) -> Int? {
     if head.isIndefinite { return nil }
     guard head.argument <= UInt64(limit) else { throw .tooLarge(at: head.at) }

@@ -39,7 +39,7 @@ extension CBOR {
     case .float(let value):
       CBOR.encode(value, into: &output)
     case .simple(let value):
-      // 24 to 31 have no encoding of their own, so no decoder produces them.
+      // The simple values 24 to 31 have no encoding, so no decoder produces them.
       if value < 24 { output.append(0xe0 | value) } else { output.append(contentsOf: [0xf8, max(value, 32)]) }
     case .tagged(let tag, let value):
       CBOR.head(6, tag, into: &output)
@@ -65,7 +65,7 @@ extension CBOR {
     }
   }
 
-  /// In four bytes where they hold the value exactly, else in eight. Half precision is read but never written.
+  /// Writes the value in four bytes if they hold it exactly, else in eight. Half precision is read but never written.
   private static func encode(_ value: Double, into output: inout [UInt8]) {
     let single = Float(value)
     if Double(single) == value {

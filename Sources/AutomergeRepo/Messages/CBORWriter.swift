@@ -1,9 +1,9 @@
 import Automerge
 import Foundation
 
-/// Writes CBOR piece by piece, for what is written at every keystroke: builds no tree of values first.
+/// Writes CBOR piece by piece, without building a tree of values first: for messages that every keystroke sends.
 ///
-/// The caller must write as many values after a `map` or an `array` as it has announced.
+/// After `map` or `array` the caller must write as many values as it announced.
 public struct CBORWriter {
   public var output: [UInt8]
 
@@ -16,10 +16,10 @@ public struct CBORWriter {
     output.reserveCapacity(byteCount)
   }
 
-  /// That many keys with their values follow.
+  /// Announces that many keys, each followed by its value.
   public mutating func map(_ count: Int) { CBOR.head(5, UInt64(count), into: &output) }
 
-  /// That many values follow.
+  /// Announces that many values.
   public mutating func array(_ count: Int) { CBOR.head(4, UInt64(count), into: &output) }
 
   public mutating func integer(_ value: Int) {
@@ -45,7 +45,7 @@ public struct CBORWriter {
     data.withUnsafeBytes { output.append(contentsOf: $0) }
   }
 
-  /// The hashes in order, each as bytes.
+  /// Writes the hashes in order, each as bytes.
   public mutating func hashes(_ hashes: Set<ChangeHash>) {
     array(hashes.count)
     for hash in hashes.count > 1 ? hashes.sorted() : Array(hashes) {

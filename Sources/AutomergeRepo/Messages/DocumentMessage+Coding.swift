@@ -1,6 +1,7 @@
 import Foundation
 
-/// What is said about documents is written and read without a tree of values in between: every keystroke is such a message.
+/// Messages about documents are written and read without building a tree of CBOR values, because every keystroke sends
+/// one.
 extension RepoMessage.DocumentMessage {
   /// The message as one CBOR map, in automerge-repo's form.
   func encoded() -> [UInt8] {
@@ -22,8 +23,8 @@ extension RepoMessage.DocumentMessage {
     return writer.output
   }
 
-  /// Reads a `sync` or `request` whose fields stand as `encoded` writes them. Nil for anything else, good or bad: that is read
-  /// as CBOR.
+  /// Reads a `sync` or `request` in exactly the form that `encoded` writes. Nil for anything else, valid or not: the
+  /// caller reads that as CBOR.
   init?(plain encoded: some Collection<UInt8>) {
     let read: Self?? = encoded.withContiguousStorageIfAvailable { bytes in
       var reader = PlainReader(bytes: bytes)
@@ -59,7 +60,7 @@ extension RepoMessage.Content {
   }
 }
 
-/// Reads CBOR in the one form that is expected. Each method returns nil or false where something else stands.
+/// Reads CBOR in the one form that is expected. Each method returns nil or false if something else follows.
 private struct PlainReader {
   let bytes: UnsafeBufferPointer<UInt8>
   var position = 0
@@ -90,7 +91,7 @@ private struct PlainReader {
     return String(validating: UnsafeBufferPointer(rebasing: bytes[position..<position + count]), as: UTF8.self)
   }
 
-  /// Bytes that are not empty, and behind which nothing follows.
+  /// A byte string that is not empty and ends the message.
   mutating func lastBytes() -> Data? {
     guard let count = length(major: 2), count > 0, count == bytes.count - position else { return nil }
     return Data(UnsafeBufferPointer(rebasing: bytes[position...]))
@@ -101,7 +102,7 @@ private struct PlainReader {
     let info = bytes[position] & 31
     position += 1
     guard info >= 24 else { return Int(info) }
-    // In one, two or four bytes; of eight no message has need.
+    // A length takes one, two or four bytes; no message needs eight.
     guard info <= 26 else { return nil }
     let byteCount = 1 << (Int(info) - 24)
     guard byteCount <= bytes.count - position else { return nil }

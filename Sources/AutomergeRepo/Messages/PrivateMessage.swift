@@ -1,25 +1,25 @@
 import Automerge
 import Foundation
 
-/// What repos of this program tell each other beside automerge-repo's protocol. Source: PeerProtocol.md, "Messages".
+/// What repos of this program send each other besides automerge-repo's messages. Source: PeerProtocol.md, "Messages".
 enum PrivateMessage {
-  /// The digest of all that the sender shares with the receiver.
+  /// The digest of all documents that the sender shares with the receiver.
   case catalogueDigest(Data)
-  /// The sums behind such a digest, in answer to one that differs.
+  /// The sums behind such a digest, sent when the receiver's digest differs.
   case catalogueBuckets(Data)
   case heads([(document: DocumentId, heads: Set<ChangeHash>)])
   /// The sender's links on a document.
   case reach(Relays.Report, on: DocumentId)
-  /// The actors that the sender writes as; and whether it asks for those of the receiver.
+  /// The actors that the sender writes as, and whether it asks for the receiver's.
   case authors(Set<ActorId>, asks: Bool, on: DocumentId)
   /// Asks the author of these changes whether it knows them.
   case vouchRequest(Set<ChangeHash>, on: DocumentId)
-  /// Which of the changes that were asked about the author knows.
+  /// Which of those changes the author knows.
   case vouchAnswer(known: Set<ChangeHash>, of: Set<ChangeHash>, on: DocumentId)
   case signatureDigest(Data, on: DocumentId)
   case signatures([ChangeSignature], on: DocumentId)
 
-  /// Source of the three: PeerProtocol.md, "Closed documents", "Authors", "Signatures".
+  /// Source of the three limits: PeerProtocol.md, "Closed documents", "Authors", "Signatures".
   static let maximumDocuments = 1000
   static let maximumChanges = 256
   static let maximumSignatures = 256
@@ -42,7 +42,7 @@ enum PrivateMessage {
     }
   }
 
-  /// The fields of the message but for its type, sender and receiver.
+  /// The message's fields without its type, sender and receiver.
   var fields: [String: CBOR] {
     switch self {
     case .catalogueDigest(let digest): ["digest": .bytes(digest)]
@@ -78,7 +78,7 @@ enum PrivateMessage {
     return .array(sorted.prefix(Authorship.maximumActors).map { .bytes($0) })
   }
 
-  /// Nil if the type is not the repo's own, or the fields are not what it needs. Leaves out what exceeds a limit.
+  /// Nil if the type is not the repo's own, or the fields are not what it needs. Drops what exceeds a limit.
   init?(type: String, fields: [String: CBOR]) {
     guard let kind = Kind(rawValue: type) else { return nil }
     let id = fields["documentId"]?.text.flatMap { DocumentId($0) }

@@ -120,10 +120,10 @@ extension RepoMessage {
         content: try content(self))
     }
 
-    /// The README of automerge-repo calls it `metadata`, its code `peerMetadata`.
+    /// The README of automerge-repo calls this field `metadata`, its code `peerMetadata`.
     var metadata: PeerMetadata { PeerMetadata(value["peerMetadata"] ?? value["metadata"] ?? .null) }
 
-    /// A list, or one bare text; a peer that names no version speaks version 1.
+    /// A list, or a single text. A peer that names no version speaks version 1.
     var versions: [String] {
       switch value["supportedProtocolVersions"] {
       case nil: ["1"]

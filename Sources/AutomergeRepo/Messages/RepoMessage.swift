@@ -9,12 +9,12 @@ public enum RepoMessage: Hashable, Sendable {
   /// `request`, `sync` or `doc-unavailable`.
   case document(DocumentMessage)
   case ephemeral(EphemeralMessage)
-  /// Any other type, ours or a later version's, with all its fields but `type`.
+  /// Any other type, ours or a later version's, with all fields except `type`.
   case other(type: String, fields: [String: CBOR])
 
   /// What a peer says about its copy of a document.
   public enum Content: Hashable, Sendable {
-    /// The first sync message of a peer that has nothing of the document: asks for an answer in any case.
+    /// The first sync message of a peer that has nothing of the document, and needs an answer in any case.
     case request(Data)
     /// An Automerge sync message.
     case sync(Data)
@@ -48,15 +48,15 @@ public enum RepoMessage: Hashable, Sendable {
 
   /// A message to all peers on a document, never stored.
   public struct EphemeralMessage: Hashable, Sendable {
-    /// The author, also when another peer passes it on.
+    /// The message's author, also when another peer passes it on.
     public var senderId: PeerId
     public var targetId: PeerId
     public var documentId: DocumentId
-    /// Rises with each message of a session.
+    /// Increases with each message of a session.
     public var count: UInt64
-    /// One run of the author's program.
+    /// Identifies one run of the author's program.
     public var sessionId: String
-    /// The program's own CBOR.
+    /// The program's own data, as CBOR.
     public var data: Data
 
     public init(
@@ -75,6 +75,6 @@ public enum RepoMessageError: Error, Hashable, Sendable {
   case notAMessage
   /// A field that the type needs is missing or has the wrong kind of value.
   case badField(type: String, field: String)
-  /// A message without a document that is longer than any such message need be.
+  /// A message that carries no changes and is longer than any such message needs to be.
   case tooLong(type: String, byteCount: Int)
 }

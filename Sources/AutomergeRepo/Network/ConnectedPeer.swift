@@ -1,9 +1,9 @@
 /// A connected peer, as a share policy sees it.
 public struct ConnectedPeer: Hashable, Sendable, Identifiable {
   public let id: PeerId
-  /// What it tells about itself. Nothing of it is proved.
+  /// What the peer says about itself, unproved.
   public let metadata: PeerMetadata
-  /// What it has proved; nil if the network proves nothing.
+  /// What the peer has proved; nil if the network proves nothing.
   public let proof: PeerProof?
 
   public init(id: PeerId, metadata: PeerMetadata = PeerMetadata(), proof: PeerProof? = nil) {

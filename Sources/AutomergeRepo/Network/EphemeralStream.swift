@@ -1,6 +1,6 @@
 import Foundation
 
-/// The ephemeral messages of a repo: numbers those that it sends, and admits those that it receives.
+/// Numbers the ephemeral messages that a repo sends, and decides which received ones it delivers.
 struct EphemeralStream {
   /// Identifies this run of the program.
   let sessionId: String
@@ -9,7 +9,7 @@ struct EphemeralStream {
 
   init(sessionId: String) { self.sessionId = sessionId }
 
-  /// The message to each of these peers; all of them count as one.
+  /// One message for each of these peers, all with the same number.
   mutating func messages(
     _ data: Data, on document: DocumentId, from local: PeerId, to peers: [PeerId]
   ) -> [RepoMessage.EphemeralMessage] {

@@ -1,7 +1,7 @@
 import Automerge
 import Foundation
 
-/// Messages to peers, as values of what they say.
+/// One method for each message to a peer.
 extension PeerConnections {
   func send(_ content: RepoMessage.Content, on document: DocumentId, to peer: PeerId) {
     send(
@@ -20,7 +20,7 @@ extension PeerConnections {
     send(.other(type: type, fields: fields), to: peer)
   }
 
-  /// Tells a peer the heads of documents, in as many messages as it takes.
+  /// Sends a peer the heads of documents, in as many messages as they need.
   func sendHeads(of documents: [(DocumentId, Set<ChangeHash>)], to peer: PeerId) {
     for start in stride(from: 0, to: documents.count, by: PrivateMessage.maximumDocuments) {
       let part = documents[start..<min(documents.count, start + PrivateMessage.maximumDocuments)]
@@ -28,7 +28,7 @@ extension PeerConnections {
     }
   }
 
-  /// Sends signatures, in as many messages as it takes.
+  /// Sends signatures, in as many messages as they need.
   func send(_ signatures: [ChangeSignature], on document: DocumentId, to peer: PeerId) {
     for start in stride(from: 0, to: signatures.count, by: PrivateMessage.maximumSignatures) {
       let part = signatures[start..<min(signatures.count, start + PrivateMessage.maximumSignatures)]
@@ -36,7 +36,7 @@ extension PeerConnections {
     }
   }
 
-  /// Sends an ephemeral message to those of the document's peers that are at work on it and take what is sent.
+  /// Sends an ephemeral message to each of the document's peers that is at work on it and reads what we send.
   func broadcast(_ data: Data, on handle: DocHandle) {
     let listeners = handle.peers.filter { !handle.isIdle(with: $0) && !isCrowded($0) }
     for message in ephemeral.messages(data, on: handle.id, from: local.peerId, to: listeners) {

@@ -7,27 +7,27 @@ final class PeerConnections {
   private struct Connection {
     let provider: any NetworkProvider
     let peer: ConnectedPeer
-    /// Where it keeps its documents; nil if it keeps none, does not say, or shares our store.
+    /// Where the peer keeps its documents; nil if it keeps none, does not say, or shares our store.
     let store: StorageId?
-    /// How many of its violations were logged.
+    /// How many of the peer's violations were logged.
     var complaintCount = 0
-    /// How much of its messages waits, and whether reading is paused because of that.
+    /// How many bytes of its messages wait to be handled, and whether reading is paused because of them.
     var waitingByteCount = 0
     var isHeld = false
-    /// Much waits to be sent to it.
+    /// Whether many bytes wait to be sent to the peer.
     var isCrowded = false
-    /// The documents it was on when they were released, and of which the policy does not tell it.
+    /// The documents that the peer was on when they were released, and that the policy does not announce to it.
     var released: Set<DocumentId> = []
   }
 
-  /// Beyond this much waiting from one peer nothing is read from it until less than half of that waits.
-  /// Source: PeerProtocol.md, "Expensive changes".
+  /// When more bytes than this from one peer wait to be handled, the repo reads nothing from it until less than half of
+  /// them wait. Source: PeerProtocol.md, "Expensive changes".
   static let maximumWaitingBytes = 1 << 20
-  /// A document stays in memory when one of its peers has so many released ones.
+  /// When a peer is on this many released documents, its other documents stay in memory.
   static let maximumReleased = 1 << 16
   private static let maximumComplaints = 10
 
-  /// How we introduce ourselves to peers.
+  /// How this repo introduces itself to peers.
   private(set) var local: LocalPeer
   /// Called before anything is sent.
   var beforeSending: (@AutomergeRepo () -> Void)?
@@ -35,7 +35,7 @@ final class PeerConnections {
   private(set) var isStopped = false
   /// The ephemeral messages of this run of the program.
   var ephemeral: EphemeralStream
-  /// Whose large message is read next.
+  /// Decides whose large message is read next.
   private(set) lazy var turns = IncomingTurns(clock: clock)
   private let clock: any RepoClock
   private let logger: Logger
@@ -45,7 +45,7 @@ final class PeerConnections {
   private(set) var storeCount = 0
   /// The connected peers in order, until the next one comes or goes.
   private var order: [PeerId]?
-  /// What a program does with messages of its own types.
+  /// What the program does with messages of its own types.
   private var handlers: [String: @AutomergeRepo ([String: CBOR], PeerId) -> Void] = [:]
 
   nonisolated init(local: LocalPeer, sessionId: String, clock: any RepoClock, logger: Logger) {
@@ -65,7 +65,7 @@ final class PeerConnections {
     for provider in providers { provider.stop() }
   }
 
-  /// How networks that are added from now on introduce us.
+  /// Sets how networks that are added from now on introduce this repo.
   func update(_ metadata: PeerMetadata) { local.metadata = metadata }
 
   // MARK: Peers
@@ -94,31 +94,32 @@ final class PeerConnections {
 
   // MARK: Released documents
 
-  /// Notes that these peers were on a document that is about to be released. False if one of them has too many already.
+  /// Records that these peers were on a document that is about to be released. False if one of them has too many
+  /// already.
   func release(_ document: DocumentId, of peers: [PeerId]) -> Bool {
     guard peers.allSatisfy({ (connections[$0]?.released.count ?? 0) < Self.maximumReleased }) else { return false }
     for peer in peers { connections[peer]?.released.insert(document) }
     return true
   }
 
-  /// The connected peers that were on the document when it was released, in order; they no longer count as such.
+  /// The connected peers that were on the document when it was released, in order. Forgets that they were.
   func resume(_ document: DocumentId) -> [PeerId] {
     all.filter { connections[$0]?.released.remove(document) != nil }
   }
 
   // MARK: Connections
 
-  /// The connected peers with what they tell about themselves. Other processes of this person are not among them.
+  /// The connected peers with what they say about themselves, without other processes of this person.
   var peers: [PeerId: PeerMetadata] {
     connections.filter { !$0.value.provider.isSiblings }.mapValues(\.peer.metadata)
   }
 
-  /// The same with what they have proved, in order.
+  /// The same peers with what they have proved, in order.
   var connectedPeers: [ConnectedPeer] {
     connections.values.filter { !$0.provider.isSiblings }.map(\.peer).sorted { $0.id < $1.id }
   }
 
-  /// What is known of a peer, a sibling or not; nil if it is not connected.
+  /// What is known of a connected peer, sibling or not; nil if it is not connected.
   subscript(peer: PeerId) -> ConnectedPeer? { connections[peer]?.peer }
 
   /// The connected processes of the same person on the same store.
@@ -156,7 +157,8 @@ final class PeerConnections {
   /// A message of a type that the repo does not know.
   func received(_ type: String, _ fields: [String: CBOR], from peer: PeerId) { handlers[type]?(fields, peer) }
 
-  /// Adds to the bytes of a peer's messages that wait; reading from the peer pauses while there are too many.
+  /// Adds to the bytes of a peer's messages that wait to be handled. Reading from the peer pauses while there are too
+  /// many.
   func hold(_ byteCount: Int, of peer: PeerId) {
     guard let connection = connections[peer] else { return }
     let count = max(0, connection.waitingByteCount + byteCount)

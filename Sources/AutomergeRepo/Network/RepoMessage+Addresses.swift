@@ -1,6 +1,6 @@
 extension RepoMessage {
-  /// Whether a provider may deliver the message that arrived from `peer`: the peer is its sender, and `local` its target, as far
-  /// as it names them. Only an ephemeral message may have another author, whose word the peer passes on.
+  /// Whether a provider may deliver a message from `peer`: if it names a sender and a target, these must be `peer` and
+  /// `local`. Only an ephemeral message may have another author, for whom the peer passes it on.
   public func isAddressed(from peer: PeerId, to local: PeerId) -> Bool {
     switch self {
     case .document(let message): message.senderId == peer && message.targetId == local

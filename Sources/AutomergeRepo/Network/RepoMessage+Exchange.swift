@@ -1,6 +1,6 @@
 extension RepoMessage {
-  /// The same message with one peer id for another, as its sender and as its target: for providers that call a peer otherwise than
-  /// the repo does.
+  /// The same message with one peer id replaced by another, as sender and as target: for providers that know a peer by
+  /// another id than the repo does.
   package func exchanging(_ old: PeerId, for new: PeerId) -> RepoMessage {
     func exchanged(_ peer: PeerId) -> PeerId { peer == old ? new : peer }
     switch self {

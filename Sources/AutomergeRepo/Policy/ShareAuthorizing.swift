@@ -1,23 +1,23 @@
 import Automerge
 
-/// Decides which peer gets what: which documents it is told of unasked (announce), and which it may have if it asks (access).
+/// Decides which documents the repo tells a peer of unasked (announce), and which the peer gets if it asks (access).
 ///
-/// Asked again for every message, so a program may change its mind; then call `Repo.policyChanged`. `SharePolicy` makes one of two
-/// closures.
+/// The repo asks again for every message. When the answers change, call `Repo.policyChanged`. `SharePolicy` is a policy
+/// of two closures.
 @AutomergeRepo
 public protocol ShareAuthorizing: AnyObject, Sendable {
-  /// Whether `peer` is told of the document without asking, and may be asked for it.
+  /// Whether `peer` is told of the document unasked. The repo asks it for the document, too.
   func announce(_ document: DocumentId, to peer: PeerId) -> Bool
   func access(_ document: DocumentId, for peer: PeerId) -> Access
-  /// The same of a connected peer, of which more is known: what it tells about itself, and what it has proved. Implement these two
-  /// where that decides; by default the id does.
+  /// The same for a connected peer, with what it says about itself and what it has proved. Implement these two if that
+  /// decides; by default the id does.
   func announce(_ document: DocumentId, to peer: ConnectedPeer) -> Bool
   func access(_ document: DocumentId, for peer: ConnectedPeer) -> Access
-  /// All documents that a peer may see; nil if the policy keeps no list, so that every document has to be checked.
+  /// All documents that a peer may see; nil if the policy keeps no list, so that the repo checks every document.
   func documents(sharedWith peer: PeerId) -> [DocumentId]?
-  /// Whether a document that is not here yet may come into being by what a peer with write access sends of it.
+  /// Whether the repo may create a document that is not here from what a peer with write access sends of it.
   func mayCreate(_ document: DocumentId, _ peer: PeerId) -> Bool
-  /// Whether `peer` may write as an actor, as far as the actor shows.
+  /// Whether `peer` may write as `actor`, as far as the actor's bytes show.
   func fits(_ actor: ActorId, _ peer: PeerId) -> Bool
 }
 
@@ -36,7 +36,7 @@ public final class ShareNothing: ShareAuthorizing {
   public func access(_ document: DocumentId, for peer: PeerId) -> Access { .none }
 }
 
-/// The policy of a circle of trust, and of tests: every peer may write everything.
+/// The policy of peers that trust each other fully, and of tests: every peer may write everything.
 public final class ShareEverything: ShareAuthorizing {
   public nonisolated init() {}
   public func announce(_ document: DocumentId, to peer: PeerId) -> Bool { true }

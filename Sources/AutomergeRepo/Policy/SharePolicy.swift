@@ -4,8 +4,8 @@
 ///       announce: { document, peer in peer.proof == .sameUser },
 ///       access: { document, peer in peer.metadata.isEphemeral ? .read : .write })
 ///
-/// The closures run for every message, so they must be quick. Where a policy needs more than these two, write a type that conforms
-/// to `ShareAuthorizing`.
+/// The closures run for every message, so they must be fast. A policy that needs more than these two is a type of its
+/// own that conforms to `ShareAuthorizing`.
 public final class SharePolicy: ShareAuthorizing {
   /// Announces every document to every peer, and lets every peer write. For machines that trust each other.
   public nonisolated static let agreeable = SharePolicy(announce: { _, _ in true }, access: { _, _ in .write })
@@ -17,8 +17,8 @@ public final class SharePolicy: ShareAuthorizing {
   private let access: @AutomergeRepo (DocumentId, ConnectedPeer) -> Access
 
   /// - Parameters:
-  ///   - announce: whether a peer is told of a document without asking, and may be asked for it
-  ///   - access: what a peer may do that asks for a document, or was told of it
+  ///   - announce: whether a peer is told of a document unasked; the repo asks it for the document, too
+  ///   - access: what a peer that knows of a document may do with it
   public nonisolated init(
     announce: @escaping @AutomergeRepo (DocumentId, ConnectedPeer) -> Bool,
     access: @escaping @AutomergeRepo (DocumentId, ConnectedPeer) -> Access
@@ -29,7 +29,7 @@ public final class SharePolicy: ShareAuthorizing {
   public func announce(_ document: DocumentId, to peer: ConnectedPeer) -> Bool { announces(document, peer) }
   public func access(_ document: DocumentId, for peer: ConnectedPeer) -> Access { access(document, peer) }
 
-  /// Of a peer that is not connected only the id is known: it proves nothing.
+  /// Of a peer that is not connected only the id is known, and nothing is proved.
   public func announce(_ document: DocumentId, to peer: PeerId) -> Bool { announces(document, ConnectedPeer(id: peer)) }
   public func access(_ document: DocumentId, for peer: PeerId) -> Access { access(document, ConnectedPeer(id: peer)) }
 }

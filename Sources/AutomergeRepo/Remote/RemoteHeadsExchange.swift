@@ -1,29 +1,30 @@
 import Automerge
 import Foundation
 
-/// Hears and tells which heads documents have in stores that are not connected themselves: so a person sees that a change has
-/// reached the laptop at home, though only the server was online.
+/// Exchanges which heads documents have in stores that are not connected to this peer: so a person sees that a change
+/// has reached the laptop at home, though only the server was online.
 ///
-/// A store is followed once the program, or a peer, has subscribed to it. Subscriptions are passed on to all other peers, and
-/// news to those that have subscribed and have access to the document. Of two reports about a store the later one counts.
+/// We follow a store once the program, or a peer, has subscribed to it. We pass subscriptions on to all other peers,
+/// and reports to the peers that have subscribed and have access to the document. Of two reports about a store the
+/// later one counts.
 @AutomergeRepo
 final class RemoteHeadsExchange {
   /// How many stores one peer may subscribe to. Source: PeerProtocol.md, "Remote heads".
   static let maximumSubscriptions = 256
-  /// A report from further in the future than calendars differ is no report.
+  /// A report that is dated further in the future than this is dropped: calendars do not differ as much.
   private static let maximumSkew: TimeInterval = 24 * 3600
 
   let observers = Observers<RemoteHeads>()
   private weak var repo: Repo?
   private var own: Set<StorageId> = []
   private var theirs: [PeerId: Set<StorageId>] = [:]
-  /// What we have subscribed to with each peer.
+  /// What we have subscribed to at each peer.
   private var told: [PeerId: Set<StorageId>] = [:]
   private var known: [DocumentId: [StorageId: RemoteHeads]] = [:]
 
   init(_ repo: Repo) { self.repo = repo }
 
-  /// Whether some store is followed.
+  /// Whether any store is followed.
   private var isActive: Bool { !own.isEmpty || !theirs.isEmpty }
 
   private func isFollowed(_ store: StorageId) -> Bool {
@@ -53,7 +54,7 @@ final class RemoteHeadsExchange {
     if theirs.removeValue(forKey: peer) != nil { tellSubscriptions() }
   }
 
-  /// Passes on what we follow, and what other peers do, to each peer that is not a process of our own.
+  /// Subscribes at each peer, except processes of our own, to what we and the other peers follow.
   private func tellSubscriptions() {
     guard let repo else { return }
     for peer in repo.connections.connectedPeers.map(\.id) {
@@ -84,7 +85,7 @@ final class RemoteHeadsExchange {
       for store in add where stores.count < Self.maximumSubscriptions { stores.insert(store) }
       theirs[peer] = stores.isEmpty ? nil : stores
       tellSubscriptions()
-      // What peers of ours have told already is news to this one.
+      // For this peer, everything that our peers have told us before is news.
       for handle in repo.handles { noteHeads(of: handle) }
       for (id, stores) in known {
         for (_, news) in stores where add.contains(news.storageId) { tell(news, id, to: peer) }
@@ -99,7 +100,7 @@ final class RemoteHeadsExchange {
     }
   }
 
-  /// Call when peers on a document may have told other heads.
+  /// Call when peers on a document may have sent new heads.
   func noteHeads(of handle: DocHandle) {
     guard isActive, let repo else { return }
     for link in handle.sync.links {

@@ -1,13 +1,13 @@
 import Automerge
 import Foundation
 
-/// automerge-repo's messages about the stores of peers that are not connected themselves.
+/// automerge-repo's messages about stores that are not connected to the receiver.
 enum RemoteHeadsMessage: Equatable {
-  /// The sender wants to hear, or no longer to hear, of the heads in these stores.
+  /// The sender subscribes to the heads in these stores, or ends its subscription.
   case subscription(add: [StorageId], remove: [StorageId])
   case changed(DocumentId, [StorageId: (heads: Set<ChangeHash>, milliseconds: Int)])
 
-  /// In one message. Source: PeerProtocol.md, "Remote heads".
+  /// The most stores in one message. Source: PeerProtocol.md, "Remote heads".
   static let maximumStores = 32
   private static let maximumHeads = 64
   private static let maximumIdByteCount = 256
@@ -22,7 +22,7 @@ enum RemoteHeadsMessage: Equatable {
     }
   }
 
-  /// The fields of the message but for its type, sender and receiver.
+  /// The message's fields without its type, sender and receiver.
   var fields: [String: CBOR] {
     switch self {
     case .subscription(let add, let remove):
@@ -45,7 +45,7 @@ enum RemoteHeadsMessage: Equatable {
 
   private static func list(_ stores: [StorageId]) -> CBOR { .array(stores.map { .text($0.description) }) }
 
-  /// Nil if it is another message, or lacks what it needs. Leaves out what exceeds a limit.
+  /// Nil if it is another message, or lacks what it needs. Drops what exceeds a limit.
   init?(type: String, fields: [String: CBOR]) {
     switch type {
     case Self.subscriptionType:

@@ -1,4 +1,5 @@
-/// What the repo knows of its peers' stores. Several peers, the processes of one person or the tabs of one browser, may share one.
+/// What the repo knows of its peers' stores. Several peers, such as one person's processes or a browser's tabs, may
+/// share one.
 @AutomergeRepo
 final class RemoteStores {
   let syncStates: SyncStates
@@ -6,7 +7,7 @@ final class RemoteStores {
 
   init(_ repo: Repo) { (syncStates, heads) = (SyncStates(repo), RemoteHeadsExchange(repo)) }
 
-  /// The document is no longer in memory.
+  /// Call when the document has been dropped from memory.
   func forget(_ document: DocumentId) {
     syncStates.forget(document)
     heads.forget(document)

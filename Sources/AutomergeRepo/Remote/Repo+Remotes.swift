@@ -6,8 +6,8 @@ extension Repo {
 
   /// The id of our store, made and stored at the first call; nil without a store.
   ///
-  /// Peers that connect from then on are told it. They know us again by it after a restart, and need not compare what was surely
-  /// shared; so call it before networks are added.
+  /// Peers that connect from then on receive it. They recognise us by it after a restart, and compare only what was not
+  /// certainly shared before; so call this before you add networks.
   @discardableResult
   public func storageId() async throws(StorageError) -> StorageId? {
     guard let storage else { return nil }
@@ -20,7 +20,7 @@ extension Repo {
     return id
   }
 
-  /// Hears from now on which heads documents have in these stores, however many peers away.
+  /// Subscribes to the heads that documents have in these stores, however many peers away.
   public func subscribeToRemotes(_ stores: Set<StorageId>) { remotes.heads.subscribe(to: stores) }
 
   /// The same, by automerge-repo-swift's label.
@@ -28,12 +28,13 @@ extension Repo {
 
   public func unsubscribeFromRemotes(_ stores: Set<StorageId>) { remotes.heads.unsubscribe(from: stores) }
 
-  /// The heads that a document has in a store that is followed, as last heard.
+  /// The heads that a document has in a followed store, as last reported.
   public func remoteHeads(of document: DocumentId, in store: StorageId) -> RemoteHeads? {
     remotes.heads.heads(of: document, in: store)
   }
 
-  /// News of the stores that are followed, from now on. A reader that falls behind by more than 1024 misses the oldest.
+  /// Reports about the stores that are followed, from now on. A reader that falls behind by more than 1024 misses the
+  /// oldest.
   public func remoteHeadsUpdates() -> AsyncStream<RemoteHeads> {
     remotes.heads.observers.stream(.bufferingNewest(1024)) { $0 }
   }

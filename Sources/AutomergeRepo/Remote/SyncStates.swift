@@ -1,17 +1,17 @@
 import Automerge
 import Foundation
 
-/// Stores what is surely shared with each peer's store, so that after a restart only what is new has to be compared.
+/// Stores what is certainly shared with each peer's store, so that after a restart only what is new has to be compared.
 ///
-/// A row at `[documentId, "sync-state", storageId]` holds an encoded `SyncState`. Only peers that tell a storage id and keep their
-/// documents have one; losing it costs a longer message, and nothing else.
+/// A row at `[documentId, "sync-state", storageId]` holds an encoded `SyncState`. Only peers that send a storage id and
+/// keep their documents have such a row. Losing it only makes the first message longer.
 @AutomergeRepo
 final class SyncStates {
   /// How long changes are gathered before they are written.
   static let gatheringTime: Duration = .milliseconds(100)
-  /// How long to wait for a document that is not stored yet: a row must not claim more than is.
+  /// How long to wait for a document that is not stored yet: a row must not claim more changes than the store has.
   static let retryInterval: Duration = .seconds(1)
-  /// At most so many stores of one document are remembered.
+  /// The most stores that are remembered for one document.
   private static let maximumStores = 256
 
   private weak var repo: Repo?
@@ -21,12 +21,12 @@ final class SyncStates {
 
   init(_ repo: Repo) { self.repo = repo }
 
-  /// The second name of the rows' keys.
+  /// The second component of the rows' keys.
   nonisolated static let name = "sync-state"
 
   static func prefix(_ id: DocumentId) -> StorageKey { [id.description, name] }
 
-  /// The document was loaded, and with it these rows.
+  /// Call when the document was loaded, with these rows.
   func loaded(_ rows: [StoredItem], of id: DocumentId) {
     guard !rows.isEmpty else { return }
     let found = rows.prefix(Self.maximumStores).compactMap { row in row.key.last.map { (StorageId($0), row.data) } }
@@ -38,14 +38,14 @@ final class SyncStates {
     changed[id] = nil
   }
 
-  /// Call before a peer's part in a document begins.
+  /// Call before a peer joins a document.
   func recall(_ peer: PeerId, for handle: DocHandle) {
     guard let states = states[handle.id], let store = repo?.connections.store(of: peer), let state = states[store]
     else { return }
     handle.sync.recall(peer, shared: state)
   }
 
-  /// Call when what is shared with peers on a document may have changed.
+  /// Call when more may be shared with peers on a document.
   func noteChange(of handle: DocHandle) {
     guard let repo, repo.storage != nil, repo.connections.storeCount > 0 else { return }
     let peers = handle.peers.filter { repo.connections.store(of: $0) != nil }

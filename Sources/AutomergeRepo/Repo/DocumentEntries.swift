@@ -10,7 +10,7 @@ final class DocumentEntries {
     set { byId[id] = newValue }
   }
 
-  /// The entry of `id`; a new one is to be loaded.
+  /// The entry of `id`. Makes a new one, which is to be loaded, if there is none.
   func entry(for id: DocumentId) -> DocumentEntry {
     if let entry = byId[id] { return entry }
     let entry = DocumentEntry(id: id)
@@ -33,7 +33,7 @@ final class DocumentEntries {
   /// The documents that can be used, in no particular order.
   var readyHandles: [DocHandle] { byId.values.compactMap { $0.isReady ? $0.handle : nil } }
 
-  /// The documents in memory that a peer has spoken of, or was told of.
+  /// The documents in memory that a peer has a link on.
   func linked(to peer: PeerId) -> [DocumentEntry] {
     Self.sorted(byId.values.filter { $0.handle?.sync.linkedPeers.contains(peer) ?? false })
   }

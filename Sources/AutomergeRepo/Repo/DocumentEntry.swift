@@ -23,7 +23,7 @@ final class DocumentEntry {
   init(id: DocumentId) { self.id = id }
 
   var isReady: Bool { handle?.sync.phase == .ready }
-  /// Whether the entry alone holds the handle.
+  /// Whether nothing but the entry holds the handle.
   var isOnlyOwner: Bool { isKnownUniquelyReferenced(&handle) }
   var isAwaited: Bool { !waiters.isEmpty || handle?.sync.awaitingPeers.isEmpty == false }
 
@@ -50,7 +50,7 @@ final class DocumentEntry {
   ) {
     waiter.timer = clock.schedule(after: limit) { [weak self] in
       guard let self, let index = self.waiters.firstIndex(where: { $0 === waiter }) else { return }
-      // No peer was asked yet: the store is slow, and will report the outcome itself.
+      // The store is slow, so no peer was asked yet. The store will report the outcome itself.
       guard self.handle != nil else { return self.start(waiter, for: limit, clock: clock, timedOut: timedOut) }
       self.waiters.remove(at: index)
       waiter.reply.resume(returning: .timedOut)
@@ -58,7 +58,7 @@ final class DocumentEntry {
     }
   }
 
-  /// Yields how the search goes from now on.
+  /// Yields the progress of the search from now on.
   func watch(_ continuation: AsyncStream<FindProgress>.Continuation) {
     watchers.append(continuation)
     continuation.yield(progress)
@@ -71,7 +71,7 @@ final class DocumentEntry {
     return FindProgress(id: id, sources: sources)
   }
 
-  /// Call when something has been heard during a search.
+  /// Call when a search has received an answer.
   func tellProgress() {
     guard !watchers.isEmpty else { return }
     let progress = progress

@@ -1,7 +1,7 @@
 import Automerge
 import Foundation
 
-/// Brings documents into memory: from the store, and if it has none from the peers.
+/// Brings documents into memory: from the store, or from the peers if the store has none.
 @AutomergeRepo
 struct DocumentLoader {
   /// The time limit of a search that a peer's request has started.
@@ -20,7 +20,7 @@ struct DocumentLoader {
   func load(_ entry: DocumentEntry) {
     Task {
       let outcome = await read(entry.id)
-      // It may have been deleted or recreated meanwhile.
+      // The document may have been deleted or created again meanwhile.
       guard repo.entries[entry.id] === entry, entry.handle == nil else { return }
       loaded(entry, outcome)
     }
@@ -52,7 +52,8 @@ struct DocumentLoader {
     }
   }
 
-  /// Ends an entry that never had a document. Peers and callers that asked for it get the same answer as for an unknown document.
+  /// Ends an entry that never had a document. Peers and callers that asked for the document get the same answer as for
+  /// an unknown one.
   func close(_ entry: DocumentEntry, with outcome: FindOutcome) {
     repo.entries[entry.id] = nil
     for (_, peer) in entry.takeQueue() { repo.connections.send(.unavailable, on: entry.id, to: peer) }
@@ -78,7 +79,7 @@ struct DocumentLoader {
     if !isReady { search(entry, handle) }
   }
 
-  /// What peers said of the document before it was here.
+  /// Handles the messages about the document that came before it was loaded.
   func deliverQueue(of entry: DocumentEntry) {
     for (content, peer) in entry.takeQueue() where repo.connections.isConnected(peer) {
       let access = repo.sharing.access(entry.id, for: peer)
@@ -98,7 +99,8 @@ struct DocumentLoader {
     for peer in repo.connections.all { repo.introduce(peer, to: handle) }
   }
 
-  /// Goes on with the peers that were on the document when it was released, and that the policy does not tell of it.
+  /// Resumes with the peers that were on the document when it was released, and to which the policy does not announce
+  /// it.
   private func resume(_ handle: DocHandle) {
     for peer in repo.connections.resume(handle.id) {
       let access = repo.sharing.access(handle.id, for: peer)
@@ -108,10 +110,10 @@ struct DocumentLoader {
 
   // MARK: From peers
 
-  /// Asks the peers that have not spoken of the document, unless one has begun to send it.
+  /// Asks the peers that have not said anything about the document, unless one has begun to send it.
   private func search(_ entry: DocumentEntry, _ handle: DocHandle) {
     entry.tellProgress()
-    // Weak, for a document that was found must not stay in memory because of this.
+    // Weak, because a document that was found must not stay in memory until the time is over.
     repo.clock.schedule(after: Self.maximumSearch) { [weak repo, weak entry, weak handle] in
       guard let repo, let entry, let handle, !entry.isReady, repo.entries[entry.id] === entry else { return }
       repo.loader.notFound(handle)
@@ -128,7 +130,7 @@ struct DocumentLoader {
     repo.observers.send(.documentOpened(handle))
     repo.entries[handle.id]?.end(with: .found(handle))
     let linked = handle.sync.linkedPeers
-    // Peers that could not create it may write now.
+    // Peers that were not allowed to create the document may write to it now.
     for peer in linked { handle.receive(.accessChanged(peer, repo.sharing.access(handle.id, for: peer))) }
     for peer in repo.connections.all where !linked.contains(peer) { repo.introduce(peer, to: handle) }
   }

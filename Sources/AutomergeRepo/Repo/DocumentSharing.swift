@@ -1,6 +1,6 @@
 import Automerge
 
-/// Which peer is told of which document, and what it may do with it: the share policy, as it applies to those who are connected.
+/// Which connected peer is told of which document, and what it may do with it, according to the share policy.
 @AutomergeRepo
 final class DocumentSharing {
   let policy: any ShareAuthorizing
@@ -11,7 +11,7 @@ final class DocumentSharing {
     (self.policy, self.connections, self.entries) = (policy, connections, entries)
   }
 
-  /// A peer's access to a document. One that may not create it can only ask for it until it is here.
+  /// A peer's access to a document. Until the document is here, a peer that may not create it can only ask for it.
   func access(_ document: DocumentId, for peer: PeerId) -> Access {
     if connections.isSibling(peer) { return .write }
     guard let connected = connections[peer] else { return policy.access(document, for: peer) }
@@ -31,7 +31,7 @@ final class DocumentSharing {
     policy.fits(actor, connections.isSibling(peer) ? connections.local.peerId : peer)
   }
 
-  /// The documents in memory that a peer may be told of, in the same order in every run.
+  /// The documents in memory that a peer may be told of, in an order that is the same in every run.
   func entries(toTell peer: PeerId) -> [DocumentEntry] {
     guard !connections.isSibling(peer), let shared = policy.documents(sharedWith: peer) else { return entries.sorted }
     return DocumentEntries.sorted(shared.compactMap { entries[$0] })

@@ -1,16 +1,16 @@
 /// The outcome of looking for a document.
 public enum FindOutcome: Sendable {
   case found(DocHandle)
-  /// It is not here, and no peer that we may ask has it.
+  /// The document is not here, and no peer that we may ask has it.
   case unavailable
-  /// It was deleted here.
+  /// The document was deleted here.
   case deleted
-  /// A peer was asked and has not answered; the answer may still come.
+  /// A peer was asked and has not answered yet.
   case timedOut
-  /// The store could not be read, so it is not known.
+  /// The store could not be read, so nothing is known.
   case failed(StorageError)
 
-  /// The document, or why there is none.
+  /// Returns the document, or throws why there is none.
   func handle(of id: DocumentId) throws(RepoError) -> DocHandle {
     switch self {
     case .found(let handle): return handle

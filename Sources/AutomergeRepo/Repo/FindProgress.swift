@@ -1,4 +1,4 @@
-/// How far the search for a document has come: what the store and each peer have answered so far.
+/// How far the search for a document is: what the store and each peer have answered so far.
 ///
 ///     asking ──all have answered, or one has it, or the time is over──► outcome
 public struct FindProgress: Sendable {
@@ -9,16 +9,16 @@ public struct FindProgress: Sendable {
   }
 
   public enum Answer: Hashable, Sendable {
-    /// It was asked, and has not answered.
+    /// The source was asked, and has not answered.
     case asked
-    /// It does not have the document, or does not share it with us.
+    /// The source does not have the document, or does not share it with us.
     case lacks
-    /// It has begun to send the document.
+    /// The source has begun to send the document.
     case sends
   }
 
   public let id: DocumentId
-  /// The peers are asked once the store has answered.
+  /// Peers are listed from the moment they are asked, which is after the store has answered.
   public var sources: [Source: Answer]
   /// The end of the search; nil while it goes on.
   public var outcome: FindOutcome?

@@ -1,6 +1,6 @@
 import Automerge
 
-/// Brings each message of a peer to what it is about.
+/// Passes each message of a peer to the part of the repo that handles it.
 @AutomergeRepo
 struct MessageRouter {
   let repo: Repo
@@ -22,7 +22,7 @@ struct MessageRouter {
         repo.connections.received(type, fields, from: peer)
       }
     case .error(_, _, let text):
-      // Whatever it contains, a terminal that shows the log takes it for text.
+      // Escaped, because the peer's text must not control a terminal that shows the log.
       repo.complain(of: peer, "says: \(String(reflecting: String(text.prefix(200))))")
     case .join, .peer, .leave:
       repo.logger.debug("\(peer) sent a handshake message in the middle of a connection")

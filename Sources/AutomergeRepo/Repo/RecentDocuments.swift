@@ -1,9 +1,9 @@
-/// The documents to which something has happened, for work that is done at intervals: it costs as much as these are many, however
-/// many documents are in memory.
+/// The documents to which something has happened, for work that is done at intervals. Its cost depends on the number of
+/// these, not on that of all documents in memory.
 ///
 ///     something happens to a document ─► noted for every reader ─► a reader takes them at its next interval
 struct RecentDocuments {
-  /// Work that is done at intervals, each of its own.
+  /// The kinds of work that are done at intervals.
   enum Reader: Int, CaseIterable {
     /// Looking for syncs that have stopped.
     case check
@@ -14,7 +14,7 @@ struct RecentDocuments {
   }
 
   private var noted = [Set<DocumentId>](repeating: [], count: Reader.allCases.count)
-  /// The document noted last: message after message is about one.
+  /// The document noted last: consecutive messages are mostly about one.
   private var last: DocumentId?
 
   mutating func note(_ id: DocumentId) {
@@ -34,7 +34,7 @@ struct RecentDocuments {
     return noted[reader.rawValue]
   }
 
-  /// The document has left the memory: there is nothing to check or to release.
+  /// Call when the document was dropped from memory: there is nothing to check or to release.
   mutating func left(_ id: DocumentId) {
     last = nil
     for reader in [Reader.check, .release] { noted[reader.rawValue].remove(id) }

@@ -1,8 +1,8 @@
 import Automerge
 import Synchronization
 
-/// Documents that were released from memory while the program still holds them. What is changed in one afterwards, by a bound value
-/// or on another thread, is merged into the document, which is loaded again for that.
+/// Documents that were released from memory while the program still holds them. If the program changes such a document
+/// afterwards, by a bound value or on another thread, it is loaded again and the change merged into it.
 @AutomergeRepo
 final class ReleasedDocuments {
   private struct Changed {
@@ -10,14 +10,14 @@ final class ReleasedDocuments {
     let document: Document
   }
 
-  /// Those that were changed and not taken back yet. Holds them, for the program may let go of one right after its change.
+  /// Those that were changed and not merged yet. Holds them, because the program may drop one right after its change.
   private nonisolated let changed = Mutex<[ObjectIdentifier: Changed]>([:])
-  /// What was begun last. Takes back no more than one at a time, so that a later one ends after all before it.
+  /// The merge that was begun last. One runs at a time, so a later one ends after all before it.
   private var last: Task<StorageError?, Never>?
 
   nonisolated init() {}
 
-  /// Takes notice of later changes, for as long as the program holds the document.
+  /// Notices later changes, as long as the program holds the document.
   func watch(_ document: Document, id: DocumentId, for repo: Repo) {
     _ = document.addObserver { [weak self, weak document, weak repo] in
       guard let self, let document, let repo else { return }
@@ -28,10 +28,10 @@ final class ReleasedDocuments {
     }
   }
 
-  /// Merges what was changed, and returns when that, and what an earlier call has begun to merge, is done. What cannot be merged
-  /// now is kept for the next time.
+  /// Merges what was changed, and returns when this, and the merges that earlier calls began, are done. A document that
+  /// cannot be merged now is kept for the next call.
   ///
-  /// - Returns: why something could not be merged
+  /// - Returns: why a document could not be merged
   @discardableResult
   func takeBack(into repo: Repo) async -> StorageError? {
     let earlier = last

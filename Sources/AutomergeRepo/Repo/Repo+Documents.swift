@@ -1,7 +1,7 @@
 import Automerge
 import Foundation
 
-/// Documents by id, under the names of automerge-repo: each either gives a document or throws why it cannot.
+/// Documents by id, under automerge-repo's names. Each call returns a document or throws why there is none.
 extension Repo {
   /// Adds a document under an id of the program's own. Stores it, and announces it to the peers that the policy allows.
   ///
@@ -9,7 +9,7 @@ extension Repo {
   public func create(doc: Document = Document(), id: DocumentId) async throws(RepoError) -> DocHandle {
     guard !connections.isStopped else { throw .stopped }
     guard entries[id] == nil else { throw .alreadyExists(id) }
-    // Messages of peers about the document wait in its entry, and so do searches for it.
+    // Collects the peers' messages about the document, and searches for it, until the document is here.
     let entry = DocumentEntry(id: id)
     entries[id] = entry
     let outcome = await loader.read(id)
@@ -41,7 +41,7 @@ extension Repo {
   @discardableResult
   public func `import`(data: Data) async throws(RepoError) -> DocHandle { try await create(data: data) }
 
-  /// Adds a document under its id. If there is one already, the two are merged.
+  /// Adds a document under its id. If the repo has one with this id already, merges the two.
   @discardableResult
   public func `import`(doc: Document, id: DocumentId) async throws(RepoError) -> DocHandle {
     do throws(RepoError) {
@@ -57,7 +57,8 @@ extension Repo {
     }
   }
 
-  /// Adds the document of a handle that belongs to no repo yet, under the handle's id. If there is one already, the two are merged.
+  /// Adds the document of a handle that belongs to no repo yet, under the handle's id. If the repo has one with this id
+  /// already, merges the two.
   ///
   /// - Returns: the repo's own handle, which stores and sends
   @discardableResult
@@ -75,8 +76,8 @@ extension Repo {
     }
   }
 
-  /// Looks for a document in memory, in the store, and with the peers to which the policy would announce it. Ends at once when all
-  /// of them have answered, else after `limit`.
+  /// Looks for a document in memory, in the store, and at the peers to which the policy would announce it. Ends as soon
+  /// as all of them have answered, or after `limit`.
   public func find(id: DocumentId, within limit: Duration = .seconds(10)) async throws(RepoError) -> DocHandle {
     try await find(id, within: limit).handle(of: id)
   }
@@ -88,8 +89,8 @@ extension Repo {
     return handle
   }
 
-  /// Looks for a document, and tells meanwhile what each source has answered. The last element has the outcome. The search
-  /// goes on if its reader stops.
+  /// Looks for a document, and reports each source's answer. The last element has the outcome. The search continues if
+  /// its reader stops.
   public func findWithProgress(
     _ id: DocumentId, within limit: Duration = .seconds(10)
   ) -> AsyncStream<FindProgress> {
@@ -109,14 +110,15 @@ extension Repo {
     return stream
   }
 
-  /// Adds a copy of a document under a new id. The copy has the original's history, and goes its own way from here.
+  /// Adds a copy of a document under a new id. The copy has the original's history, and is independent of it from now
+  /// on.
   ///
   /// - Complexity: O(n) in the history
   public func clone(id: DocumentId) async throws(RepoError) -> DocHandle {
     try create(try await find(id: id).document.fork())
   }
 
-  /// A document's bytes, compressed, for `import` and for every other Automerge.
+  /// A document's bytes, compressed, for `import` and for any program that uses Automerge.
   ///
   /// - Complexity: O(n) in the history
   public func export(id: DocumentId) async throws(RepoError) -> Data { try await find(id: id).document.save() }

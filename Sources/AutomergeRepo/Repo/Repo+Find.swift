@@ -4,7 +4,7 @@ import Foundation
 extension Repo {
   var loader: DocumentLoader { DocumentLoader(repo: self) }
 
-  /// Looks for a document in memory, in the store, and with the peers to which the policy would announce it.
+  /// Looks for a document in memory, in the store, and at the peers to which the policy would announce it.
   public func find(_ id: DocumentId, within limit: Duration = .seconds(10)) async -> FindOutcome {
     await OneReply.wait(otherwise: .timedOut) { reply in
       if let handle = handle(of: id) { return reply.resume(returning: .found(handle)) }

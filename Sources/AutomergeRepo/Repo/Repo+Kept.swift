@@ -2,9 +2,10 @@ import Automerge
 import Foundation
 
 extension Repo {
-  /// Creates a document from changes that were kept elsewhere, as chunks. A search for it that is under way then finds it.
+  /// Creates a document from changes that were kept elsewhere, as chunks. A search for it that is running then finds
+  /// it.
   ///
-  /// - Returns: nil if the changes are not all of a document, or if it is just being loaded from the store
+  /// - Returns: nil if the changes do not make a complete document, or if the document is being loaded from the store
   /// - Throws: `LoadError` if no chunk is good
   /// - Complexity: O(n) in the changes
   public func make(_ id: DocumentId, of changes: Data) throws -> DocHandle? {

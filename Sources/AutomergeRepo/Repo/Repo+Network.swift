@@ -2,19 +2,19 @@ import Automerge
 import Foundation
 import Logging
 
-/// The repo's dealings with peers.
+/// How the repo works with peers.
 extension Repo {
-  /// Called before anything is sent to a peer, and after each change of a document was handled. A program that holds journal
-  /// entries in memory until then writes them now.
+  /// Called before anything is sent to a peer, and after each change of a document was handled. A program that buffers
+  /// journal entries in memory writes them then.
   public var beforeSending: (@AutomergeRepo () -> Void)? {
     get { connections.beforeSending }
     set { connections.beforeSending = newValue }
   }
 
-  /// How we introduce ourselves to peers.
+  /// How this repo introduces itself to peers.
   public var metadata: PeerMetadata { connections.local.metadata }
 
-  /// How networks that are added from now on introduce us.
+  /// Sets how networks that are added from now on introduce this repo.
   public func update(_ metadata: PeerMetadata) { connections.update(metadata) }
 
   /// Starts to use a network, for the life of the repo.
@@ -23,10 +23,10 @@ extension Repo {
   /// The same, by automerge-repo-swift's name for it.
   public func addNetworkAdapter(adapter: any NetworkProvider) { add(adapter) }
 
-  /// The connected peers, with what they tell about themselves. Other processes of this person are not among them.
+  /// The connected peers, with what they say about themselves, without other processes of this person.
   public var peers: [PeerId: PeerMetadata] { connections.peers }
 
-  /// The connected peers with what they tell about themselves and what they have proved, in order.
+  /// The connected peers with what they say about themselves and what they have proved, in order.
   public var connectedPeers: [ConnectedPeer] { connections.connectedPeers }
 
   /// The connected processes of the same person on the same store.
@@ -51,7 +51,7 @@ extension Repo {
 
   // MARK: Sharing
 
-  /// Evaluates the share policy again, for one document or for all, and begins or ends sharing accordingly.
+  /// Evaluates the share policy again, for one document or for all, and starts or stops sharing accordingly.
   public func policyChanged(for document: DocumentId? = nil) {
     upkeep.catalogues.policyChanged()
     let changed = document.map { [entries[$0]].compactMap(\.self) } ?? entries.sorted
@@ -66,17 +66,18 @@ extension Repo {
     }
   }
 
-  /// Repairs syncs that a lost message has stopped; call at regular intervals. A document whose heads differ from a peer's,
-  /// when neither's have changed since the last call, is compared with that peer anew.
+  /// Repairs syncs that a lost message has stopped; call at regular intervals. Compares a document with a peer anew if
+  /// their heads differ and neither have changed since the last call.
   ///
-  /// - Complexity: O(n) in the documents to which something has happened since the last call, and those whose heads differ
+  /// - Complexity: O(n) in the documents to which something has happened since the last call, and in those whose heads
+  ///   differ
   public func checkForStalls() { upkeep.check() }
 
-  /// Returns the documents to which something has happened since the last call: those that came into memory, those that have
-  /// changed, and those in which a peer's part has.
+  /// Returns the documents to which something has happened since the last call: those that were loaded, those that
+  /// changed, and those that a peer joined, left or sent something about.
   package func takeUsedDocuments() -> Set<DocumentId> { upkeep.takeUsed() }
 
-  /// Announces a document to a peer, or asks the peer for it, if the policy allows.
+  /// Announces a document to a peer and asks the peer for it, if the policy allows.
   func introduce(_ peer: PeerId, to handle: DocHandle) {
     guard sharing.announces(handle.id, to: peer) else { return }
     remotes.syncStates.recall(peer, for: handle)

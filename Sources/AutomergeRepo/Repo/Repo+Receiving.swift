@@ -1,6 +1,6 @@
 import Automerge
 
-/// What the network brings to the repo.
+/// What a network provider reports to the repo.
 extension Repo: NetworkDelegate {
   public func network(_ provider: any NetworkProvider, connected peer: PeerId, metadata: PeerMetadata) {
     if connections.isConnected(peer) { forget(peer) }

@@ -1,7 +1,7 @@
-/// News of a repo as sequences.
+/// A repo's peers as a sequence.
 extension Repo {
-  /// The connected peers now, and again whenever one has come or gone. A slow reader misses what was in between, and never the last
-  /// one.
+  /// The connected peers now, and again whenever one has come or gone. A slow reader misses values in between, but
+  /// never the last one.
   public func peerUpdates() -> AsyncStream<[ConnectedPeer]> {
     observers.stream(.bufferingNewest(1), first: connectedPeers) { [weak self] event in
       switch event {

@@ -2,7 +2,7 @@ import Automerge
 import Foundation
 import Logging
 
-/// The set of documents: finds them, creates them, stores them, and keeps them equal to the peers'.
+/// A set of documents: finds them, creates them, stores them, and syncs them with the peers.
 ///
 /// Start here: make a repo, `add` network providers, then `create` or `find` documents and use their handles.
 @AutomergeRepo
@@ -14,7 +14,7 @@ public final class Repo {
     /// Another process of the same person on the same store.
     case siblingConnected(PeerId)
     case siblingDisconnected(PeerId)
-    /// A document is now in memory: created, loaded, or received.
+    /// A document has come into memory: created, loaded, or received.
     case documentOpened(DocHandle)
     case documentDeleted(DocumentId)
     /// A stored document was released from memory.
@@ -63,7 +63,7 @@ public final class Repo {
     self.init(storage: storage, sharePolicy: sharePolicy)
   }
 
-  /// The same with networks, which it starts at once.
+  /// The same with networks, which the repo starts at once.
   public convenience init(
     sharePolicy: any ShareAuthorizing, storage: any StorageProvider, networks: [any NetworkProvider]
   ) {
@@ -83,10 +83,10 @@ public final class Repo {
     return fill(entry, with: document)
   }
 
-  /// Gives its document to an entry for which the store has none.
+  /// Gives `document` to an entry for which the store has none.
   func fill(_ entry: DocumentEntry, with document: Document) -> DocHandle {
     document.commitWith(message: nil, timestamp: clock.date)
-    // Peers have nothing to ask for in a document without changes. automerge-repo makes this change, too.
+    // A document without changes has nothing that peers could ask for. automerge-repo makes this change, too.
     if document.heads().isEmpty { document.commitEmpty(timestamp: clock.date) }
     let handle = DocHandle(id: entry.id, document: document, phase: .ready, repo: self)
     entry.handle = handle
@@ -122,7 +122,8 @@ public final class Repo {
     return isStored && tombstone == nil || handle(of: id) != nil
   }
 
-  /// Removes the document for good: from memory, from the store, and for later attempts to find it. Peers keep theirs.
+  /// Removes the document permanently: from memory and from the store. Later searches report it as deleted. Peers keep
+  /// their copies.
   ///
   /// Searches for the document wait until the store has removed it.
   public func delete(id: DocumentId) async throws(StorageError) {
@@ -149,11 +150,12 @@ public final class Repo {
     observers.send(.documentDeleted(id))
   }
 
-  /// Drops from memory a document that is stored and not in use: it is loaded again on demand, or when a peer speaks of it. It
-  /// stays if its handle is held, something of it is not stored, or a peer on it has other heads. If the program still holds the
-  /// `Document` and changes it, the change is merged into the document, which is loaded again.
+  /// Drops a document from memory that is stored and not in use. It is loaded again on demand, or when a peer sends
+  /// something about it. It stays in memory if its handle is held, something of it is not stored, or a peer on it has
+  /// other heads. If the program still holds the `Document` and changes it, the document is loaded again and the change
+  /// merged.
   ///
-  /// - Returns: whether it is out of memory now.
+  /// - Returns: whether it has left memory
   public func release(_ id: DocumentId) -> Bool {
     guard let entry = entries[id], entry.isReady, !entry.isAwaited, entry.isOnlyOwner, let handle = entry.handle,
       handle.isStored, handle.signatures.isStored, !handle.isCompacting, handle.incoming.isEmpty,
@@ -172,7 +174,7 @@ public final class Repo {
     return true
   }
 
-  /// Allows a document with this id again after a deletion. Does nothing if there was none.
+  /// Allows a document with this id again after a deletion. Does nothing if it was not deleted.
   public func undelete(_ id: DocumentId) async throws(StorageError) {
     try await storage?.remove(Repo.tombstone(of: id))
   }
@@ -181,10 +183,10 @@ public final class Repo {
 
   static func tombstone(of id: DocumentId) -> StorageKey { [deletions, id.description] }
 
-  /// Returns when everything in memory is stored. Throws a failure, having tried all.
+  /// Returns when everything in memory is stored. Tries every document, then throws a failure if there was one.
   public func flush() async throws(StorageError) {
     var failure = await released.takeBack(into: self)
-    // Side by side: a store writes what waits in one transaction.
+    // All at once: a store writes everything that waits in one transaction.
     let attempts = handles.map { handle in
       Task { () -> StorageError? in
         do throws(StorageError) {
@@ -199,7 +201,7 @@ public final class Repo {
     if let failure { throw failure }
   }
 
-  /// Stores everything and leaves the network.
+  /// Stores everything and disconnects from the network for good.
   public func shutDown() async throws(StorageError) {
     defer { connections.stop() }
     try await flush()
@@ -230,7 +232,7 @@ public final class Repo {
   /// How long the commits of documents took since the start.
   public var commitLatency: LatencyHistogram { commits.latency }
 
-  /// For how long the oldest change that is not stored has waited; zero if everything is stored.
+  /// How long the oldest change that is not stored has been waiting; zero if everything is stored.
   ///
   /// - Complexity: O(n) in the documents in memory
   public var storedLag: Duration {
@@ -238,7 +240,7 @@ public final class Repo {
     return since.map { clock.now - $0 } ?? .zero
   }
 
-  /// Stores everything in memory again, for a store that had to be rebuilt may have lost some of it.
+  /// Stores everything in memory again, because a store that had to be rebuilt may have lost some of it.
   private func storeAnewAfterLoss() {
     guard let storage, commits.isLoss(storage.lossCount) else { return }
     logger.warning("The store had to be rebuilt; everything in memory is stored anew.")

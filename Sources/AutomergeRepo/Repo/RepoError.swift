@@ -5,24 +5,24 @@ import Foundation
 public enum RepoError: Error, Hashable, Sendable {
   /// A document with this id is already in the repo: in memory, or in the store.
   case alreadyExists(DocumentId)
-  /// It is not here, and no peer that we may ask has it.
+  /// The document is not here, and no peer that we may ask has it.
   case unavailable(DocumentId)
-  /// It was deleted here. `undelete` allows it again.
+  /// The document was deleted here. `undelete` allows it again.
   case deleted(DocumentId)
-  /// A peer was asked and has not answered; the answer may still come.
+  /// A peer was asked and has not answered yet.
   case timedOut(DocumentId)
   /// The store could not be read.
   case storage(StorageError)
   /// The bytes are no Automerge document; `reason` says why.
   case notADocument(reason: String)
-  /// The document has no such version: a head of it is not here.
+  /// The document has no such version: one of its heads is not here.
   case unknownVersion(DocumentId)
   /// The repo was shut down.
   case stopped
 }
 
 extension RepoError: LocalizedError, CustomStringConvertible {
-  /// One sentence, fit to show.
+  /// One sentence that can be shown to a person.
   public var description: String {
     switch self {
     case .alreadyExists(let id): "There is already a document \(id)."

@@ -1,28 +1,29 @@
 import Automerge
 
-/// What a repo does for its documents at intervals. None of it looks at documents to which nothing has happened.
+/// What a repo does for its documents at intervals. None of it touches a document to which nothing has happened.
 @AutomergeRepo
 final class Upkeep {
-  /// So many documents are checked in one turn of the loop.
+  /// The most documents that are checked in one turn of the loop.
   static let documentsPerTurn = 512
 
   private weak var repo: Repo?
   let catalogues: CatalogueExchange
   private var recent = RecentDocuments()
-  /// The document that is being checked: what comes of that is no news.
+  /// The document that is being checked. What the check itself causes does not count as use.
   private var checking: DocumentId?
 
   init(_ repo: Repo) { (self.repo, catalogues) = (repo, CatalogueExchange(repo)) }
 
-  /// Something has happened to a document: it came into memory, it or a peer's part in it has changed.
+  /// Call when something has happened to a document: it was loaded, it has changed, or a peer joined, left or sent
+  /// something.
   func used(_ id: DocumentId) {
     if id != checking { recent.note(id) }
   }
 
-  /// The document is no longer in memory.
+  /// Call when the document was dropped from memory.
   func left(_ id: DocumentId) { recent.left(id) }
 
-  /// Returns what was used since the last call.
+  /// Returns the documents that were used since the last call.
   func takeUsed() -> Set<DocumentId> { recent.take(.release) }
 
   /// The same for the catalogues.
@@ -30,12 +31,13 @@ final class Upkeep {
 
   // MARK: Stalls
 
-  /// So many documents the next check looks at.
+  /// How many documents the next check looks at.
   var dueCount: Int { recent.count(.check) }
 
-  /// Checks what was used since the last call, and what was not well then; many documents in several turns of the loop.
+  /// Checks the documents that were used since the last call, and those whose heads differed from a peer's then. Many
+  /// documents take several turns of the loop.
   func check() {
-    // In the same order in every run.
+    // Sorted, so that every run checks in the same order.
     check(recent.take(.check).sorted { $0.description < $1.description }[...])
     catalogues.compareAll()
   }

@@ -1,4 +1,4 @@
-/// An invitation from another person, or one of ours that waits for an answer.
+/// An invitation from another person, or one of ours that has not been answered.
 public struct InvitationSummary: Hashable, Sendable {
   public enum Direction: String, Sendable { case received, sent }
 
@@ -12,9 +12,9 @@ public struct InvitationSummary: Hashable, Sendable {
   public var access: Access
   /// Six digits for both people to compare.
   public var code: String?
-  /// The other person has accepted, and ours is to say whether the digits are equal.
+  /// Whether the other person has accepted, and this person still has to say whether the digits are equal.
   public var awaitsConfirmation: Bool
-  /// Whether a person met under this name has another key than the sender of the invitation.
+  /// Whether a person that was met under this name has another key than the sender of the invitation.
   public var isNameShared = false
 
   public init(

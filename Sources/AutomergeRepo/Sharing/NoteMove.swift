@@ -1,14 +1,14 @@
 import Automerge
 
-/// A document goes on as another one, without the removed guests.
+/// The replacement of a document by a new one that is not shared with the removed guests.
 public struct NoteMove: Hashable, Sendable {
   public var document: DocumentId
   public var successor: DocumentId
-  /// The heads of the old document with which the new one begins.
+  /// The heads of the old document that the new one starts from.
   public var heads: Set<ChangeHash>
-  /// The host that moved it.
+  /// The host that moved the document.
   public var host: PeerId?
-  /// How the actors of the removed guests begin.
+  /// The first bytes of the removed guests' actors.
   public var removedAuthors: Set<[UInt8]>
 
   public init(

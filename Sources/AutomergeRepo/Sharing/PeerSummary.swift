@@ -1,16 +1,16 @@
-/// A peer that is here, that was met, or with which something is shared.
+/// A peer that is nearby, that was met, or with which this person shares a note.
 public struct PeerSummary: Sendable {
   /// This person's relation to a peer.
   public enum State: String, Hashable, Sendable {
-    /// On the local network, and nothing more.
+    /// On the local network, but never met.
     case nearby
-    /// One of the two has invited the other, without an answer yet.
+    /// One of the two people has invited the other and has no answer yet.
     case invitationPending
     case connected
-    /// It has declined this person's last invitation.
+    /// The peer has declined this person's last invitation.
     case rejected
     case blocked
-    /// Met before, or something is shared, but not connected now.
+    /// Met before, or sharing a note, but not connected now.
     case known
   }
 
@@ -18,11 +18,11 @@ public struct PeerSummary: Sendable {
   public var name: String
   public var fingerprint: String
   public var state: State
-  /// Whether there is a link to the peer, whatever else `state` says.
+  /// Whether there is a link to the peer, whatever `state` says.
   public var isConnected: Bool
-  /// The address of the connection, or one where the peer may be found.
+  /// The address of the connection, or one where the peer may be reached.
   public var via: String
-  /// What is shared with the peer, and its access.
+  /// The notes that are shared with the peer, and its access to each.
   public var notes: [(document: DocumentId, access: Access)]
 
   public init(

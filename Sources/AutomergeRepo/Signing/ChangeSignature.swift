@@ -9,14 +9,14 @@ import Foundation
 /// the key's fingerprint, so no key can sign for another person's actors.
 /// Source: PeerProtocol.md, "Signatures".
 public struct ChangeSignature: Hashable, Sendable {
-  /// How many bytes of the key's fingerprint (its SHA-256) an actor begins with.
+  /// How many bytes of the fingerprint of the key (its SHA-256) an actor begins with.
   public static let personByteCount = 8
   private static let keyByteCount = 32
   private static let signatureByteCount = 64
   private static let fixedByteCount = keyByteCount + signatureByteCount + 32 + 8
-  /// Actors are random; we never make longer ones.
+  /// Foreign actors may be longer than ours; longer ones than this cannot be signed for.
   private static let maximumActorBytes = 64
-  /// Cannot be mistaken for what TLS signs with the same key: that begins with blanks.
+  /// Keeps the statement apart from what TLS signs with the same key, which begins with blanks.
   private static let purpose = Array("notes-lsp change 1\0".utf8)
 
   public let actor: ActorId
@@ -37,8 +37,8 @@ public struct ChangeSignature: Hashable, Sendable {
     stride(from: 56, through: 0, by: -8).map { UInt8(truncatingIfNeeded: number >> $0) }
   }
 
-  /// Whether the key may sign for the actor, and the signature is correct.
-  /// - Complexity: O(1), some hundred microseconds
+  /// Whether the key may sign for the actor and the signature is correct.
+  /// - Complexity: O(1), but about a hundred microseconds
   var isValid: Bool {
     guard Self.fits(actor, key), let key = try? Curve25519.Signing.PublicKey(rawRepresentation: key) else {
       return false
@@ -78,7 +78,7 @@ extension ChangeSignature {
   }
 }
 
-/// Signs this person's changes. Holds the private key and never shows it.
+/// Signs this person's changes. Holds the private key and never reveals it.
 public struct ChangeSigner: Sendable {
   private let privateKey: Curve25519.Signing.PrivateKey
   private let key: Data

@@ -1,16 +1,16 @@
 import Automerge
 
-/// Which changes of a document are vouched for, by signature or by a linked author, as of one moment.
+/// Which changes of a document are vouched for at one moment, by a signature or by a linked author.
 public struct ChangeVouching: Sendable {
   /// How many changes of each actor are signed.
   private let signed: [ActorId: Int]
-  /// For each actor of a linked author, how many of its changes we had when the author connected. The author has brought or
+  /// How many changes of each linked author's actors we had when the author connected. The author has brought or
   /// confirmed every later one.
   private let linked: [ActorId: Int]
 
   init(signed: [ActorId: Int], linked: [ActorId: Int]) { (self.signed, self.linked) = (signed, linked) }
 
-  /// Whether a signature or the linked author shows that the actor made these of its changes, which are numbered from 1.
+  /// Whether a signature or the linked author shows that the actor made these of its changes. They are numbered from 1.
   public func covers(_ actor: ActorId, _ numbers: ClosedRange<Int>) -> Bool {
     let signed = signed[actor] ?? 0
     if numbers.upperBound <= signed { return true }
@@ -24,13 +24,13 @@ public struct ChangeVouching: Sendable {
   }
 }
 
-/// The actors whose linked author vouches for them, and since which change.
+/// The actors that a linked author vouches for, and from which change on.
 struct LinkedAuthors {
   private(set) var counts: [ActorId: Int] = [:]
 
   /// - Parameters:
-  ///   - actors: those whose author vouches for them now
-  ///   - count: how many changes of an actor are here
+  ///   - actors: the actors that a linked author vouches for now
+  ///   - count: how many changes of an actor the document has
   mutating func update(_ actors: Set<ActorId>, count: (ActorId) -> Int) {
     counts = Dictionary(uniqueKeysWithValues: actors.map { ($0, counts[$0] ?? count($0)) })
   }

@@ -6,8 +6,8 @@ import Foundation
 /// Costs nothing per keystroke: signing waits for a pause, and signatures from peers are verified off the actor.
 @AutomergeRepo
 final class DocumentSignatures {
-  /// At most this many signatures wait to be verified. The rest are dropped; peers send them again when they compare books.
-  /// Source: PeerProtocol.md, "Signatures".
+  /// The most signatures that wait to be verified. Further ones are dropped; peers send them again when they compare
+  /// books. Source: PeerProtocol.md, "Signatures".
   private static let maximumWaiting = 4096
   private static let storeDelay: Duration = .milliseconds(200)
 
@@ -16,7 +16,8 @@ final class DocumentSignatures {
   private var schedule = SigningSchedule()
   private var linked = LinkedAuthors()
   private var authorshipSeen = -1
-  /// The digest last sent to each peer, and the last pair of digests (ours, theirs) that made us send the peer our signatures.
+  /// The digest last sent to each peer, and the last pair of digests (ours, theirs) for which we sent the peer our
+  /// signatures.
   private var told: [PeerId: Data] = [:]
   private var examined: [PeerId: [Data]] = [:]
   private var waiting: [(signature: ChangeSignature, peer: PeerId)] = []
@@ -32,7 +33,7 @@ final class DocumentSignatures {
 
   // MARK: Signing
 
-  /// This person has changed the document.
+  /// Call when this person has changed the document.
   func changed() {
     guard handle?.repo?.signer != nil else { return }
     perform(schedule.receive(.changed))
@@ -82,7 +83,7 @@ final class DocumentSignatures {
     sign(last.0)
   }
 
-  /// Runs `work`, which takes in changes from elsewhere than a peer. Some may name our own actor.
+  /// Runs `work`, which takes in changes that do not come from a peer. Some of them may name our own actor.
   func takingIn<Result>(_ work: () throws -> Result) rethrows -> Result {
     guard let document = handle?.document else { return try work() }
     let actor = document.actor, count = document.changeCount(by: actor)
@@ -90,7 +91,7 @@ final class DocumentSignatures {
     return try work()
   }
 
-  /// Call after changes were removed. Signs what remains of our former actor's changes.
+  /// Call after changes were removed. Signs those that remain of our former actor's.
   func discarded(_ former: ActorId) {
     guard let handle else { return }
     book.remove { handle.document.authorship(of: $0.change) == nil }
@@ -143,8 +144,8 @@ final class DocumentSignatures {
     guard let handle, handle.sync.phase == .ready else { return }
     var actors = handle.sync.actorsThatSpeak
     if !handle.incoming.isEmpty {
-      // A large message that is still being read may hold changes whose authors were not asked, as they were not linked yet.
-      // Authors that have connected since do not count until it has been read.
+      // A large message that is still being read may contain changes whose authors were not asked, because they were
+      // not linked yet. Authors that have connected since do not count until the message has been read.
       let known = actors.intersection(linked.counts.keys)
       if known != actors { authorshipSeen = -1 }
       actors = known
@@ -152,7 +153,7 @@ final class DocumentSignatures {
     linked.update(actors) { handle.document.changeCount(by: $0) }
   }
 
-  /// Call at regular intervals. Repeats what was lost on the way.
+  /// Call at regular intervals. Sends again what may have been lost.
   func checked() {
     guard let handle, let repo = handle.repo else { return }
     book.tidy(now: repo.clock.now)
@@ -165,7 +166,7 @@ final class DocumentSignatures {
     if !unstored.isEmpty { storeSoon() }
   }
 
-  /// Whether `checked` would do nothing, unless something happens to the document.
+  /// Whether `checked` has nothing to do until something happens to the document.
   var isSettled: Bool { unstored.isEmpty && book.isTidy }
 
   private func tellDigest(to peer: PeerId) {
@@ -227,7 +228,7 @@ final class DocumentSignatures {
     take(book.settle { handle.document.authorship(of: $0) }, from: nil)
   }
 
-  /// Stores signatures that are proven now, and passes them on to the peers that do not hear the sender themselves.
+  /// Stores signatures that were just proven, and passes them on to the peers that do not hear the sender themselves.
   private func take(_ news: [ChangeSignature], from peer: PeerId?) {
     guard let handle, !news.isEmpty else { return }
     unstored.formUnion(news.map(\.actor))
@@ -237,7 +238,7 @@ final class DocumentSignatures {
     storeSoon()
   }
 
-  /// Takes the signatures of another document of which this one is a copy.
+  /// Takes over the signatures of the document that this one is a copy of.
   func adopt(_ other: DocumentSignatures) {
     guard let handle else { return }
     take(book.take(Array(other.book.proven.values)) { handle.document.authorship(of: $0) }, from: nil)
@@ -253,7 +254,7 @@ final class DocumentSignatures {
     storedNumbers = book.proven.mapValues(\.number)
   }
 
-  /// Stores new signatures together a little later. Those that are lost with the process come again from peers.
+  /// Stores new signatures together a little later. If the process dies first, peers send them again.
   private func storeSoon() {
     guard storing == nil, let clock = handle?.repo?.clock else { return }
     storing = clock.schedule(after: Self.storeDelay) { [weak self] in
@@ -294,7 +295,7 @@ final class DocumentSignatures {
 
 /// The signatures of a document in a store: one row per actor, beside the document's chunks.
 enum StoredSignatures {
-  /// The second name of their keys.
+  /// The second component of their keys.
   static let name = "signed"
 
   static func prefix(_ id: DocumentId) -> StorageKey { [id.description, name] }

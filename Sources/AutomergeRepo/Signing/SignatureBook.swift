@@ -9,7 +9,7 @@ import Foundation
 ///
 /// Only proven signatures are stored and passed on.
 struct SignatureBook {
-  /// At most this many signatures are verified per peer and minute. Source: PeerProtocol.md, "Signatures".
+  /// The most signatures that are verified per peer and minute. Source: PeerProtocol.md, "Signatures".
   static let maximumOffersPerMinute = 2048
   static let emptyDigest = Data(SHA256.hash(data: Data()))
   private static let minute: Duration = .seconds(60)
@@ -56,10 +56,10 @@ struct SignatureBook {
   /// Whether there is nothing to drop, now or later.
   var isTidy: Bool { offers.isEmpty }
 
-  /// Drops the per-minute counts that are over a minute old.
+  /// Drops the counts that began over a minute ago.
   mutating func tidy(now: Duration) { offers = offers.filter { now - $0.value.start < Self.minute } }
 
-  /// Takes signatures that were verified.
+  /// Takes in signatures that were verified.
   ///
   /// - Parameter authorship: the actor and number of a change; nil if the document does not have it
   /// - Returns: the signatures that this has proven
@@ -79,7 +79,7 @@ struct SignatureBook {
     return news
   }
 
-  /// Call after changes were taken in: some may be those that signatures wait for.
+  /// Call after changes were taken in. Some may be those that signatures wait for.
   mutating func settle(_ authorship: (ChangeHash) -> (actor: ActorId, number: Int)?) -> [ChangeSignature] {
     guard !awaited.isEmpty else { return [] }
     let waiting = Array(awaited.values)
@@ -87,15 +87,15 @@ struct SignatureBook {
     return take(waiting, authorship)
   }
 
-  /// Takes a signature that is proven, or made by this process. Replaces the actor's earlier one, even one that
-  /// vouches for more.
+  /// Takes in a signature that is proven, or that this process made. Replaces the actor's earlier one, even one that
+  /// vouches for more changes.
   mutating func prove(_ signature: ChangeSignature) {
     if let waiting = awaited[signature.actor], waiting.number <= signature.number { awaited[signature.actor] = nil }
     proven[signature.actor] = signature
     knownDigest = nil
   }
 
-  /// Call after changes were removed from the document. Drops the signatures of those.
+  /// Call after changes were removed from the document. Drops their signatures.
   mutating func remove(where isGone: (ChangeSignature) -> Bool) {
     proven = proven.filter { !isGone($0.value) }
     knownDigest = nil

@@ -1,10 +1,11 @@
-/// What a repo has seen of its store: how long the last commits of documents took, and how often the store was rebuilt.
+/// What a repo has observed of its store: how long the last commits of documents took, and how often the store was
+/// rebuilt.
 struct CommitLog {
   private static let maximumTimes = 4096
 
-  /// In no particular order.
+  /// The durations of the last commits, in no particular order.
   private(set) var times: [Duration] = []
-  /// Of all commits since the start.
+  /// The durations of all commits since the start.
   private(set) var latency = LatencyHistogram()
   private var commitCount = 0
   private var lossCount: Int
@@ -21,7 +22,7 @@ struct CommitLog {
     commitCount += 1
   }
 
-  /// Whether the store was rebuilt since this was last asked.
+  /// Whether the store was rebuilt since the last call.
   mutating func isLoss(_ lossCount: Int) -> Bool {
     defer { self.lossCount = lossCount }
     return lossCount != self.lossCount

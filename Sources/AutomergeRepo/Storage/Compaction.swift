@@ -3,7 +3,7 @@ import Automerge
 /// Merges a document's chunks in the store when there are many.
 @AutomergeRepo
 final class Compaction {
-  /// Below this size the number of chunks does not matter. Source: Storage.md, "Compaction".
+  /// Below this size, merging is not worth the write. Source: Storage.md, "Compaction".
   static let minimumByteCount = 64 << 10
 
   private let id: DocumentId
@@ -33,20 +33,22 @@ final class Compaction {
     }
   }
 
-  /// A snapshot may be many times smaller than its text, all of which is read and written again.
+  /// Compares with the text's size, too: a snapshot may be many times smaller than its text, but a merge reads and
+  /// writes all of the text.
   func isDue(textByteCount: Int) -> Bool {
     work == nil && incrementalByteCount >= max(Self.minimumByteCount, snapshotByteCount, textByteCount / 2)
   }
 
   /// Merges in the background.
   ///
-  /// - Parameter ended: called at the end; with false if a chunk is damaged or waits for another, so that everything stays
+  /// - Parameter ended: called at the end, with false if nothing was merged because a chunk is damaged or depends on a
+  ///   missing one
   func start(ended: @escaping @AutomergeRepo (Result<Bool, StorageError>) -> Void) {
     work = Task {
       let result: Result<Bool, StorageError>
       do throws(StorageError) {
         let isMerged = try await self.run()
-        // Retry when as much has been added again.
+        // Try again when as much again has been added.
         if !isMerged { self.snapshotByteCount = max(self.snapshotByteCount, self.incrementalByteCount * 2) }
         result = .success(isMerged)
       } catch {
@@ -57,7 +59,7 @@ final class Compaction {
     }
   }
 
-  /// Merges now. False if a chunk is damaged or waits for another: then everything stays.
+  /// Merges now. False if nothing was merged because a chunk is damaged or depends on a missing one.
   func run() async throws(StorageError) -> Bool {
     guard let merged = try await Self.merge(id, in: storage) else { return false }
     snapshotByteCount = merged.snapshotByteCount
@@ -65,8 +67,8 @@ final class Compaction {
     return true
   }
 
-  /// Merges the chunks in the store, whichever process wrote them, and removes exactly those that were merged. The live
-  /// document is not touched.
+  /// Merges the chunks in the store, whichever process wrote them, and removes exactly those that it merged. Does not
+  /// touch the document in memory.
   @concurrent
   private static func merge(
     _ id: DocumentId, in storage: any StorageProvider

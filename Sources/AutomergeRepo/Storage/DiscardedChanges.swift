@@ -4,12 +4,12 @@ import Foundation
 /// The stored hashes of changes that were removed from a document because its host refuses them. An older chunk, the journal of
 /// a process or another process may still have them, and must not bring them back.
 ///
-/// Each removal is a row of its own, named by its content, so that several processes write side by side.
+/// Each removal is a row of its own, named by its content, so that several processes can write at once.
 enum DiscardedChanges {
-  /// More than one person's changes of years. Source: Storage.md, "Compaction".
+  /// Larger than one person's changes of many years. Source: Storage.md, "Compaction".
   static let maximumChanges = 1 << 20
 
-  /// The second name of their keys.
+  /// The second component of their keys.
   static let name = "discarded"
 
   static func prefix(_ id: DocumentId) -> StorageKey { [id.description, name] }
@@ -25,10 +25,10 @@ enum DiscardedChanges {
 }
 
 extension Document {
-  /// Removes changes that were discarded earlier, wherever they came from now. Keeps all of them if a change that was not
-  /// discarded depends on one.
+  /// Removes changes that were discarded earlier and have returned, from wherever. Keeps all of them if a change that
+  /// was not discarded depends on one.
   ///
-  /// - Returns: whether any were here and are gone
+  /// - Returns: whether any were removed
   /// - Complexity: O(n) in the history if `discarded` is not empty
   @discardableResult
   func discardAgain(_ discarded: Set<ChangeHash>) -> Bool {
@@ -40,15 +40,15 @@ extension Document {
 }
 
 extension DocHandle {
-  /// Stores which changes are about to be discarded, together with records about the document without them. From then on the
-  /// document is loaded without them.
+  /// Stores which changes are about to be discarded, together with records about the document without these changes.
+  /// From then on the document is loaded without them.
   public func announceDiscarding(
     _ changes: Set<ChangeHash>, with companions: [StorageChange]
   ) async throws(StorageError) {
     try await repo?.storage?.commit([.save(DiscardedChanges.item(id, changes))] + companions)
   }
 
-  /// Reverts `announceDiscarding`: the changes stay.
+  /// Undoes `announceDiscarding`: the changes stay.
   public func keepAnnounced(_ changes: Set<ChangeHash>) async throws(StorageError) {
     try await repo?.storage?.commit([.remove(DiscardedChanges.item(id, changes).key)])
   }

@@ -1,12 +1,12 @@
 import Automerge
 
-/// The changes that were removed from a document, and what the store has of this.
+/// The changes that were removed from a document, and the rows in the store that say so.
 struct DiscardedRows {
   private var changes: Set<ChangeHash> = []
   /// The rows that record them.
   private var rows: Set<StorageKey> = []
   private var isStored = true
-  /// Whether some of the changes may still be in the chunks, so that these have to be merged.
+  /// Whether the chunks in the store may still contain some of the changes, so that they have to be merged.
   var mustMerge = false
 
   init(loaded: StoredChunks?) {
@@ -20,7 +20,7 @@ struct DiscardedRows {
     mustMerge = true
   }
 
-  /// A write failed, and what it said about these changes with it.
+  /// Call when a write failed: it may have been the one that recorded these changes.
   mutating func writeFailed() { isStored = false }
 
   /// What to write. Changes that another person has brought again stay in the document.

@@ -1,11 +1,11 @@
 import Automerge
 import Foundation
 
-/// Keeps one document stored: gathers its changes, writes them as chunks, merges the chunks when there are many.
+/// Keeps one document stored: gathers its changes, writes them as chunks, and merges the chunks when there are many.
 @AutomergeRepo
 final class DocumentStore {
   enum Event {
-    /// A write has ended after this time; `stateChanged` follows.
+    /// A write has ended that took this long; `stateChanged` follows.
     case written(Duration)
     /// What is stored, or the problem, has changed.
     case stateChanged
@@ -17,8 +17,8 @@ final class DocumentStore {
   private let clock: any RepoClock
   let observers = Observers<Event>()
   private var known: KnownChunks
-  /// What to store beside the document, asked for at each write. It is committed with the chunks, or after them where the
-  /// provider has no transactions, so it never refers to changes that are not stored.
+  /// What to store with the document, asked for at each write. It is committed together with the chunks, or after them
+  /// where the provider has no transactions, so it never refers to changes that are not stored.
   var companions: (@AutomergeRepo () -> [StorageChange])?
 
   private var schedule = StorageSchedule()
@@ -46,23 +46,23 @@ final class DocumentStore {
 
   var isCompacting: Bool { compaction.isRunning }
 
-  /// Since when the store lacks something of the document; nil if it has all.
+  /// Since when the store has lacked something of the document; nil if it has everything.
   var unstoredSince: Duration? { progress.unstoredSince }
 
-  /// Why the last attempt to store failed; nil since one has succeeded.
+  /// Why the last attempt to store failed; nil after a success.
   var problem: StorageError? { progress.problem }
 
   /// The heads that are certainly stored.
   var storedHeads: Set<ChangeHash> { progress.storedHeads }
 
-  /// Whether the store has no chunk of another process that the document has not taken in.
+  /// Whether the document has taken in every chunk that other processes have stored.
   /// - Complexity: O(n) in the chunks, whose bytes are not read
   func hasTakenAll() async throws(StorageError) -> Bool { try await known.areAll(of: id, in: storage) }
 
-  /// The document has taken in these chunks.
+  /// Call when the document has taken in these chunks.
   func took(_ chunks: StoredChunks) { known.read(chunks) }
 
-  /// Stores the whole document, of which the store has nothing yet. A document without changes is a chunk, too.
+  /// Stores the whole document when the store has nothing of it yet, even a document without changes.
   func storeWhole() {
     queue.append(snapshot())
     changed()
@@ -73,23 +73,24 @@ final class DocumentStore {
     return StoredItem(key: StoredChunks.key(.snapshot, id, snapshot), data: snapshot)
   }
 
-  /// A peer's chunk of a whole document, as it is stored.
+  /// The row that stores a peer's chunk of a whole document.
   /// - Complexity: O(n) in the chunk
   nonisolated static func snapshot(_ chunk: ArraySlice<UInt8>, of id: DocumentId) -> StoredItem {
     let data = Data(chunk)
     return StoredItem(key: StoredChunks.key(.snapshot, id, data), data: data)
   }
 
-  /// Stores the document as it came from a peer, compressed; it was empty before. `changed` follows.
+  /// Stores the document compressed, as it came from a peer; it was empty before. Call `changed` afterwards.
   func received(_ snapshot: StoredItem) {
     document.noteStored()
     queue.append(snapshot)
   }
 
-  /// Removes from the store the changes that the document has lost, and nothing that other processes may have put there.
+  /// Removes from the store the changes that were removed from the document, and nothing that other processes may have
+  /// stored.
   func discard(_ changes: Set<ChangeHash>) {
     discarded.discard(changes)
-    // A write that waits may contain them.
+    // A chunk that waits to be written may contain them.
     queue.replace(with: snapshot())
     changed()
   }
@@ -105,7 +106,7 @@ final class DocumentStore {
     perform(schedule.receive(.changed))
   }
 
-  /// Returns when what is in the document now is stored; throws if an attempt fails meanwhile.
+  /// Returns when everything that is in the document now is stored; throws if an attempt fails before.
   ///
   /// - Parameter additions: what to commit with it, or right after it where the provider has no transactions. If this throws,
   ///   they are not stored later.
@@ -113,7 +114,7 @@ final class DocumentStore {
     let error: StorageError? = await withCheckedContinuation { continuation in
       queue.append(additions)
       if !additions.isEmpty { companionsChanged() }
-      // Checked in here, where no other call can come between the check and the wait.
+      // Checked here, where no other call can come between the check and the wait.
       guard !progress.isAllStored, !schedule.isClosed else { return continuation.resume(returning: nil) }
       progress.wait(continuation)
       perform(schedule.receive(.flushRequested))
@@ -121,7 +122,7 @@ final class DocumentStore {
     if let error { throw error }
   }
 
-  /// Ends all writing; returns when none is under way.
+  /// Stops all writing; returns when no write is running.
   func close() async {
     perform(schedule.receive(.closed))
     await work?.value
@@ -161,7 +162,8 @@ final class DocumentStore {
     work = Task { [storage] in
       do throws(StorageError) {
         if !changes.isEmpty { try await storage.commit(changes) }
-        // A merge under way may write the removed changes once more: then remove them again afterwards.
+        // A merge that is running may write the removed changes once more. Then they have to be removed again
+        // afterwards.
         if merges, !self.compaction.isRunning {
           self.discarded.mustMerge = false
           _ = try await self.compaction.run()
@@ -199,7 +201,7 @@ final class DocumentStore {
     switch result {
     case .success(true): known.merged()
     case .success(false):
-      // An intact document in memory repairs the store.
+      // A document that is intact in memory repairs the store.
       if StoredChunks.isComplete(document) { storeWhole() }
     case .failure(let error):
       progress.problem = error

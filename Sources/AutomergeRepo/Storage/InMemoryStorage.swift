@@ -1,9 +1,9 @@
 import Foundation
 import Synchronization
 
-/// A store that lives as long as the object; several repos may share it, one after the other or at once.
+/// A store that lives as long as the object. Several repos may share it, in turn or at once.
 public final class InMemoryStorage: StorageProvider {
-  /// The items by the first name of their keys, so that what is done with one document does not look at the others.
+  /// The items by the first component of their keys, so that work on one document does not look at the others.
   private let groups = Mutex<[String: [StorageKey: Data]]>([:])
 
   public init() {}
@@ -26,7 +26,7 @@ public final class InMemoryStorage: StorageProvider {
     }
   }
 
-  /// - Complexity: O(n) in the items with the same first name
+  /// - Complexity: O(n) in the items with the same first component
   public func loadRange(_ prefix: StorageKey) async throws(StorageError) -> [StoredItem] {
     groups.withLock { groups in
       let candidates = prefix.first.map { first in groups[first].map { [$0] } ?? [] } ?? Array(groups.values)
@@ -44,7 +44,7 @@ public final class InMemoryStorage: StorageProvider {
     }
   }
 
-  /// - Complexity: O(n) in the items with the same first name
+  /// - Complexity: O(n) in the items with the same first component
   public func children(of prefix: StorageKey) async throws(StorageError) -> [String] {
     groups.withLock { groups in
       guard let first = prefix.first else { return Array(groups.keys) }

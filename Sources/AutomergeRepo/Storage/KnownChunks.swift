@@ -1,7 +1,7 @@
-/// The chunks in the store that the document in memory has all changes of, and those that it could not use.
+/// The chunks in the store whose changes the document in memory has, and those that it could not use.
 ///
-/// Any other chunk was written by another process. The row of heads cannot show that: each process writes it with the heads that
-/// it knows itself, so the last one to write it may hide what another has stored.
+/// Any other chunk was written by another process. The row of heads cannot show this: each process writes it with the
+/// heads that it knows, so the last writer may hide what another process has stored.
 struct KnownChunks {
   /// Chunks that could not be used when the document was loaded.
   let damaged: [StorageKey]
@@ -13,18 +13,18 @@ struct KnownChunks {
     if let loaded { read(loaded) }
   }
 
-  /// Call when these were read, and merged into the document.
+  /// Call when these chunks were read, and merged into the document.
   mutating func read(_ chunks: StoredChunks) { add(chunks.used.keys + chunks.damaged) }
 
-  /// Call when these were written from the document.
+  /// Call when these chunks were written from the document.
   mutating func wrote(_ chunks: [StoredItem]) { add(chunks.map(\.key)) }
 
   private mutating func add(_ keys: [StorageKey]) { names.formUnion(keys.compactMap(\.last)) }
 
-  /// Call when the chunks were merged: the one that takes their place may have other processes' changes.
+  /// Call when the chunks were merged: the chunk that replaces them may contain other processes' changes.
   mutating func merged() { names = [] }
 
-  /// Whether these are all chunks in the store.
+  /// Whether the store has no other chunk.
   /// - Complexity: O(n) in the chunks, whose bytes are not read
   func areAll(of id: DocumentId, in storage: any StorageProvider) async throws(StorageError) -> Bool {
     for kind in [StoredChunks.Kind.snapshot, .incremental] {

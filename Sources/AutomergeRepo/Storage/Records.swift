@@ -1,8 +1,8 @@
 import Foundation
 
 extension Result where Success: Sendable, Failure == StorageError {
-  /// What a reading of the store gives. For `async let`, which keeps no type of error: what does not depend on each other is
-  /// read at once, for each wait costs a way to the store's thread and back.
+  /// The result of reading from the store, for `async let`, which does not preserve the type of an error. Independent
+  /// reads run at once, because each one waits for the store's thread.
   public init(reading: @Sendable () async throws(StorageError) -> Success) async {
     do throws(StorageError) { self = .success(try await reading()) } catch { self = .failure(error) }
   }
@@ -20,7 +20,7 @@ extension StorageProvider {
     try await save(key, Data(record.encoded()))
   }
 
-  /// All readable records below `prefix`.
+  /// All records below `prefix` that can be read.
   public func records(under prefix: StorageKey) async throws(StorageError) -> [(key: StorageKey, record: CBOR)] {
     try await loadRange(prefix).compactMap { item in
       (try? CBOR(item.data, limits: .stored)).map { (item.key, $0) }

@@ -1,21 +1,21 @@
 import Foundation
 import Synchronization
 
-/// What this process knows of a CBOR record that other processes write, too: its bytes as last read or written here.
+/// A CBOR record that other processes write, too: its bytes as this process last read or wrote them.
 ///
-/// A process stores the record whole, as it has it in memory. What another has stored meanwhile stays all the same: only the
-/// fields are replaced that were changed here.
+/// A process stores the whole record as it has it in memory, but keeps what another process has stored meanwhile: it
+/// replaces only the fields that changed here.
 public final class SharedRecord: Sendable {
   private let last: Mutex<Data?>
 
   /// - Parameter data: the record as stored; nil if there is none.
   public init(_ data: Data?) { last = Mutex(data) }
 
-  /// Call with what was read from the store, once it is in memory, and when what is in memory was stored.
+  /// Call with what was read from the store once it is in memory, and with what is in memory once it is stored.
   public func isStored(_ data: Data) { last.withLock { $0 = data } }
 
-  /// Returns what to store or to have in memory, if `data` is in memory and `stored` was found in the store: the fields of
-  /// `stored`, and those of `data` that were changed here. Returns `data` if there is nothing else that can be read.
+  /// Merges `data`, the record in memory, with `stored`, the one in the store: the fields of `stored`, and those of
+  /// `data` that changed here. Returns `data` if `stored` is nil or cannot be read.
   ///
   /// - Complexity: O(n) in the bytes if no other process has stored the record since; otherwise also O(m²) in its m fields.
   public func merged(_ data: Data, with stored: Data?) -> Data {

@@ -1,8 +1,9 @@
-/// How storage providers write keys in a database: each name followed by `/`, so that a prefix of names is a prefix of text.
+/// How storage providers write keys in a database: each component followed by `/`, so that a prefix of components is a
+/// prefix of the text.
 ///
-/// In a name `/`, `%` and NUL are `%` and two hexadecimal digits; everything else stands for itself.
+/// In a component, `/`, `%` and NUL become `%` and two hexadecimal digits; everything else stands for itself.
 package enum StorageKeyText {
-  /// - Parameter maximumByteCount: of the longest key, written out.
+  /// - Parameter maximumByteCount: the length of the longest key's text
   /// - Throws: `invalidKey` for an empty key, and for one that is longer.
   package static func encode(_ key: StorageKey, maximumByteCount: Int) throws(StorageError) -> String {
     guard !key.isEmpty else { throw .invalidKey(key) }
@@ -11,7 +12,7 @@ package enum StorageKeyText {
     return text
   }
 
-  /// What the keys below `prefix` begin with; empty for all keys.
+  /// The text that all keys below `prefix` begin with; empty for all keys.
   package static func prefix(_ prefix: StorageKey) -> String {
     prefix.reduce(into: "") { text, name in text += escaped(name) + "/" }
   }
@@ -19,7 +20,7 @@ package enum StorageKeyText {
   /// The first text after all those that begin with `prefix`, which ends with `/`.
   package static func end(ofPrefix prefix: String) -> String { prefix.dropLast() + "0" }
 
-  /// Nil if no key is written so.
+  /// Nil if `text` is not the text of a key.
   package static func decode(_ text: String) -> StorageKey? {
     guard text.utf8.last == UInt8(ascii: "/") else { return nil }
     var key: StorageKey = []

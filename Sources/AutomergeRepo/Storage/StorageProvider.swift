@@ -1,9 +1,10 @@
 import Foundation
 
-/// The key of a chunk or record: names from the general to the particular, such as `[documentId, "snapshot", hash]`.
+/// The key of a chunk or record: components from the general to the particular, such as `[documentId, "snapshot",
+/// hash]`.
 public typealias StorageKey = [String]
 
-/// Keeps bytes under keys. Several processes may use one store at a time.
+/// Stores bytes under keys. Several processes may use one store at a time.
 ///
 /// Operations on one key that are awaited one after the other take effect in that order. When `save` has returned, the
 /// bytes survive a crash of the process and, where the provider says so, of the machine.
@@ -15,18 +16,19 @@ public protocol StorageProvider: Sendable {
   func save(_ key: StorageKey, _ data: Data) async throws(StorageError)
   /// Does nothing if there is no value.
   func remove(_ key: StorageKey) async throws(StorageError)
-  /// Everything whose key begins with `prefix`, in no particular order; the value at `prefix` itself included.
+  /// Everything whose key begins with `prefix`, in no particular order, including the value at `prefix` itself.
   func loadRange(_ prefix: StorageKey) async throws(StorageError) -> [StoredItem]
   func removeRange(_ prefix: StorageKey) async throws(StorageError)
-  /// The names that follow `prefix` in some key, each once, without reading values.
+  /// The components that follow `prefix` in some key, each once, without reading values.
   func children(of prefix: StorageKey) async throws(StorageError) -> [String]
 
-  /// Makes the changes in order; where the provider can, all of them or none.
+  /// Makes the changes in order: all of them or none, where the provider can.
   func commit(_ changes: [StorageChange]) async throws(StorageError)
-  /// Moves bytes that do not match their key to where no load finds them and a person can. Does nothing if the key has other
-  /// bytes by now.
+  /// Moves bytes that do not match their key to a place where no load finds them but a person can. Does nothing if the
+  /// key has other bytes by now.
   func setAside(_ item: StoredItem) async throws(StorageError)
-  /// How many times stored data may have been lost. A process that still has it in memory then stores it anew.
+  /// How many times stored data may have been lost. After an increase, a process that still has the data in memory
+  /// stores it again.
   var lossCount: Int { get }
 }
 
@@ -50,7 +52,7 @@ extension StorageProvider {
     }
   }
 
-  /// Leaves it where it is.
+  /// Leaves the bytes where they are.
   public func setAside(_ item: StoredItem) async throws(StorageError) {}
 
   public var lossCount: Int { 0 }
@@ -61,7 +63,7 @@ public enum StorageChange: Hashable, Sendable {
   case save(StoredItem)
   case remove(StorageKey)
   case removeRange(StorageKey)
-  /// Stores a CBOR record of which other processes may have stored other fields meanwhile; these stay.
+  /// Stores a CBOR record in which other processes may have stored other fields meanwhile, which stay.
   case update(StoredItem, of: SharedRecord)
 }
 
@@ -83,9 +85,10 @@ public enum StorageError: Error, Hashable, Sendable {
   case notPermitted
   /// Other processes have been writing for too long; a later attempt may succeed.
   case busy
-  /// The database has not been reached for some time, and why; a later attempt may succeed.
+  /// The database has not been reachable for some time, for this reason; a later attempt may succeed.
   case unreachable(String)
-  /// A later notes-lsp has written it in a format that this one does not know. Nothing was changed.
+  /// A later version of notes-lsp has written the store in a format that this version does not know. Nothing was
+  /// changed.
   case newerVersion(found: Int, known: Int)
   /// The file belongs to another program. Nothing was changed.
   case foreign
@@ -98,7 +101,7 @@ public enum StorageError: Error, Hashable, Sendable {
 }
 
 extension StorageError: CustomStringConvertible {
-  /// A part of a sentence, fit to show to a person.
+  /// Part of a sentence that can be shown to a person.
   public var description: String {
     switch self {
     case .full: "there is no room left on the disk"

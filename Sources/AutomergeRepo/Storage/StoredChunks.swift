@@ -15,16 +15,16 @@ struct StoredChunks: Sendable {
   var incrementalByteCount = 0
   /// Chunks that do not match their names, or that the document rejected.
   var damaged: [StorageKey] = []
-  /// Those of them that do not match their names. The store sets them aside, so that intact ones can take their place.
+  /// The damaged chunks that do not match their names. The store sets them aside, so that intact ones can replace them.
   private var forged: [StoredItem] = []
   /// Changes that were removed from the document for good, and the rows that record this.
   private(set) var discarded: Set<ChangeHash> = []
   private(set) var discardedRows: Set<StorageKey> = []
   /// The rows of the document's signatures.
   private(set) var signatures: [StoredItem] = []
-  /// The rows of what is shared with the stores of peers.
+  /// The rows that record what is shared with peers' stores.
   private(set) var syncStates: [StoredItem] = []
-  /// Whether the chunks still contained some of them.
+  /// Whether the chunks still contained some of the discarded changes.
   private(set) var hasDiscarded = false
 
   static func key(_ kind: Kind, _ id: DocumentId, _ data: Data) -> StorageKey {
@@ -37,7 +37,8 @@ struct StoredChunks: Sendable {
     }.joined()
   }
 
-  /// Reads all rows of a document at once, and merges its chunks, off the actor. A bad one affects no other.
+  /// Reads all rows of a document at once, and merges its chunks, off the actor. A bad chunk does not affect the
+  /// others.
   @concurrent
   static func load(_ id: DocumentId, from storage: any StorageProvider) async throws(StorageError) -> StoredChunks {
     let rows = Dictionary(grouping: try await storage.loadRange([id.description])) { $0.key.dropFirst().first ?? "" }
@@ -53,7 +54,7 @@ struct StoredChunks: Sendable {
     chunks.syncStates = rows[SyncStates.name] ?? []
     chunks.hasDiscarded = chunks.document?.discardAgain(chunks.discarded) ?? false
     for item in chunks.forged { try await storage.setAside(item) }
-    // What was just read is not new: the next incremental chunk begins after it.
+    // What was just read is stored already: the next incremental chunk begins after it.
     chunks.document?.noteStored()
     return chunks
   }

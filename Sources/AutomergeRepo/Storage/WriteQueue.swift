@@ -10,18 +10,18 @@ struct WriteQueue {
 
   mutating func append(_ changes: [StorageChange]) { additions += changes }
 
-  /// Puts a chunk in the place of all that is not being written.
+  /// Replaces all chunks that are not being written with this one.
   mutating func replace(with chunk: StoredItem) { chunks = chunks.prefix(writingCount) + [chunk] }
 
-  /// Begins to write all of it.
+  /// Starts writing all of it.
   mutating func begin() -> (chunks: [StoredItem], additions: [StorageChange]) {
     writingCount = chunks.count
     defer { additions = [] }
     return (chunks, additions)
   }
 
-  /// The write has ended. After a failure its chunks are written again; additions since then are not, as their callers are
-  /// told of the failure.
+  /// Call when the write has ended. After a failure its chunks are written again, but not its additions, because their
+  /// callers have been told of the failure.
   mutating func end(isWritten: Bool) {
     if isWritten { chunks.removeFirst(writingCount) } else { additions = [] }
     writingCount = 0

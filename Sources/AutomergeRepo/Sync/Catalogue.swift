@@ -7,7 +7,7 @@ import Foundation
 /// Each document has a hash of its id and heads; `CatalogueSums` has the sums of these.
 struct Catalogue {
   static let bucketCount = 256
-  /// Eight bytes for each bucket.
+  /// Each bucket takes eight bytes.
   static let bucketByteCount = bucketCount * 8
 
   private(set) var heads: [DocumentId: Set<ChangeHash>] = [:]
@@ -21,7 +21,8 @@ struct Catalogue {
   var digest: Data { sums.digest }
   var buckets: Data { sums.buckets }
 
-  /// The documents in the buckets that differ from the other side's; all if its buckets have the wrong length.
+  /// The documents in the buckets that differ from the other side's; all documents if the other side's buckets have the
+  /// wrong length.
   func documents(differingFrom other: Data) -> [DocumentId] {
     let (ours, theirs) = (Array(buckets), Array(other))
     let isDifferent = (0..<Self.bucketCount).map { bucket in
@@ -41,8 +42,8 @@ struct Catalogue {
   fileprivate static func bucket(of document: DocumentId) -> Int { Int(document.bytes[15]) }
 }
 
-/// What a catalogue comes to: documents are spread over buckets, a bucket's number is the sum of its documents' hashes, and the
-/// digest is a hash of all buckets. A document's hash can be exchanged without looking at the others.
+/// The sums of a catalogue. Each document belongs to one bucket; a bucket's number is the sum of its documents' hashes,
+/// and the digest is a hash of all buckets. One document's hash can be replaced without looking at the others.
 struct CatalogueSums: Equatable {
   private var sums = [UInt64](repeating: 0, count: Catalogue.bucketCount)
   private(set) var count = 0
@@ -56,7 +57,7 @@ struct CatalogueSums: Equatable {
     sums[Catalogue.bucket(of: document)] &+= new &- old
   }
 
-  /// 32 bytes, equal if the documents and their heads are.
+  /// 32 bytes, equal if the documents and their heads are equal.
   var digest: Data { Data(SHA256.hash(data: buckets)) }
 
   var buckets: Data {
@@ -65,11 +66,11 @@ struct CatalogueSums: Equatable {
   }
 }
 
-/// The heads of a document, stored beside its chunks, so that they are known without reading those.
+/// A document's heads, stored beside its chunks so that they can be read without the chunks.
 enum StoredHeads {
   static let prefix: StorageKey = ["heads"]
   static let hashByteCount = 32
-  /// More than the people that write at the same time.
+  /// Larger than the number of people who write at the same time.
   static let maximumHeads = 1024
 
   static func key(_ document: DocumentId) -> StorageKey { prefix + [document.description] }
@@ -78,12 +79,12 @@ enum StoredHeads {
     StoredItem(key: key(document), data: encode(heads))
   }
 
-  /// In order, 32 bytes each.
+  /// The heads in order, 32 bytes each.
   static func encode(_ heads: Set<ChangeHash>) -> Data {
     Data(heads.map { $0.bytes }.sorted { $0.lexicographicallyPrecedes($1) }.joined())
   }
 
-  /// Nil unless these are whole hashes, and not too many.
+  /// Nil unless the data are whole hashes, and not too many.
   static func decode(_ data: Data) -> Set<ChangeHash>? { decode(data, atMost: maximumHeads) }
 
   static func decode(_ data: Data, atMost count: Int) -> Set<ChangeHash>? {

@@ -1,15 +1,16 @@
 import Automerge
 import Foundation
 
-/// Compares all that is shared with each peer, so that documents which neither side has in memory are found to differ as well.
+/// Compares all that is shared with each peer, to find documents that differ although neither side has them in memory.
 /// Processes of one person share a store, so they have nothing to compare.
 @AutomergeRepo
 final class CatalogueExchange {
   /// The state of the comparison with a peer.
   private struct Comparison {
-    /// What we share with it, up to the changes that were not counted yet. Nil if it has to be counted anew.
+    /// The sums of what we share with the peer, without the changes that were not counted yet. Nil if they have to be
+    /// counted from the beginning.
     var sums: CatalogueSums?
-    /// The digest that the peer was last told.
+    /// The digest that the peer was last sent.
     var told: Data?
     /// The last pair of digests, ours and the peer's, that was compared.
     var examined: [Data] = []
@@ -18,7 +19,7 @@ final class CatalogueExchange {
   private weak var repo: Repo?
   /// The stored heads of documents that are not in memory. Nil until there is a peer to compare with.
   private var storedHeads: [DocumentId: Set<ChangeHash>]?
-  /// The hashes of documents in catalogues, as they were counted: valid while the heads are these.
+  /// The hash of each document in a catalogue, valid while the document has these heads.
   private var hashes: [DocumentId: (heads: Set<ChangeHash>, hash: UInt64)] = [:]
   private var comparisons: [PeerId: Comparison] = [:]
 
@@ -26,7 +27,7 @@ final class CatalogueExchange {
 
   // MARK: Stored heads
 
-  /// Reads the stored heads, for other processes may have written since the last time.
+  /// Reads the stored heads again, because other processes may have written some.
   private func readStoredHeads() async {
     guard let repo, let storage = repo.storage else { return storedHeads = [:] }
     do throws(StorageError) {
@@ -51,7 +52,7 @@ final class CatalogueExchange {
     count(ids.filter { before[$0] != found[$0] })
   }
 
-  /// Stores a document's heads where the store does not have them yet.
+  /// Stores a document's heads if the store does not have them yet.
   func remember(_ handle: DocHandle) {
     let heads = handle.currentHeads
     guard let repo, let storage = repo.storage, let known = storedHeads, known[handle.id] != heads else { return }
@@ -66,12 +67,12 @@ final class CatalogueExchange {
     }
   }
 
-  /// The document has left the memory, stored with these heads.
+  /// Call when the document was dropped from memory; these heads are stored.
   func released(_ handle: DocHandle) {
     if storedHeads != nil { storedHeads?[handle.id] = handle.currentHeads }
   }
 
-  /// The document was deleted.
+  /// Call when the document was deleted.
   func forget(_ document: DocumentId) {
     storedHeads?.removeValue(forKey: document)
     policyChanged()
@@ -80,20 +81,20 @@ final class CatalogueExchange {
 
   // MARK: Counting
 
-  /// Other documents may be shared with each peer from now on.
+  /// Call when other documents may be shared with the peers.
   func policyChanged() { for peer in comparisons.keys { comparisons[peer]?.sums = nil } }
 
-  /// Counts what has changed since the last time.
+  /// Counts what has changed since the last call.
   private func countChanges() {
     if let changed = repo?.upkeep.takeChanged(), !changed.isEmpty { count(changed) }
   }
 
-  /// - Complexity: O(n · p) in these documents and the peers that are compared with
+  /// - Complexity: O(n · p) in these documents and the peers
   private func count(_ changed: some Sequence<DocumentId>) {
     guard let repo else { return }
     var peers: [PeerId] = []
     for (peer, comparison) in comparisons where comparison.sums != nil {
-      // Where the policy keeps no list, it depends on memory and store what is counted.
+      // Without a list from the policy, what is counted depends on what is in memory and in the store.
       if repo.sharing.policy.documents(sharedWith: peer) == nil {
         comparisons[peer]?.sums = nil
       } else {
@@ -103,7 +104,7 @@ final class CatalogueExchange {
     for id in changed {
       let heads = heads(of: id)
       guard let old = hashes[id] else {
-        // It was in no catalogue yet.
+        // The document was in no catalogue yet.
         for peer in peers where repo.sharing.announces(id, to: peer) { comparisons[peer]?.sums = nil }
         continue
       }
@@ -119,7 +120,7 @@ final class CatalogueExchange {
     repo?.entries[id]?.handle?.currentHeads ?? storedHeads?[id] ?? []
   }
 
-  /// What we share with a peer.
+  /// The sums of what we share with a peer.
   private func sums(for peer: PeerId) -> CatalogueSums {
     countChanges()
     if let known = comparisons[peer]?.sums { return known }
@@ -128,7 +129,7 @@ final class CatalogueExchange {
     return sums
   }
 
-  /// Traps unless what was counted bit by bit is what is shared with each peer.
+  /// Traps unless the sums that were updated change by change are those of what is shared with each peer.
   func checkInvariants() {
     for peer in comparisons.keys {
       let sums = sums(for: peer)
@@ -138,10 +139,10 @@ final class CatalogueExchange {
 
   // MARK: Comparing
 
-  /// Tells a new peer the digest of all that we share with it.
+  /// Sends a new peer the digest of all that we share with it.
   func begin(with peer: PeerId) {
     comparisons[peer] = Comparison()
-    // A server has many peers that it tells nothing by itself: for them the store need not be read.
+    // A server announces nothing to most of its peers: for them it need not read the store.
     guard sharesAnything(with: peer) else { return }
     Task {
       await self.readStoredHeads()
@@ -151,7 +152,7 @@ final class CatalogueExchange {
 
   func end(with peer: PeerId) { comparisons[peer] = nil }
 
-  /// Tells every peer the digest, unless it was the last one told.
+  /// Sends every peer its digest, unless it was the last one sent.
   func compareAll() {
     guard storedHeads != nil else {
       if let peer = comparisons.keys.sorted().first(where: sharesAnything) { begin(with: peer) }
@@ -167,7 +168,7 @@ final class CatalogueExchange {
   private func sendDigest(to peer: PeerId) {
     guard let repo, repo.connections.isConnected(peer), let comparison = comparisons[peer] else { return }
     let sums = sums(for: peer)
-    // With no document to share we say nothing, and the peer needs no answer.
+    // If we share no document, we send nothing, and the peer needs no answer.
     guard sums.count > 0 else { return }
     let digest = sums.digest
     guard comparison.told != digest else { return }
@@ -215,7 +216,7 @@ final class CatalogueExchange {
     repo?.connections.sendHeads(of: ours.documents(differingFrom: buckets).map { ($0, ours.heads[$0] ?? []) }, to: peer)
   }
 
-  /// A document in memory is kept equal by its own sync; another one is loaded if the peer's heads differ.
+  /// Compares a peer's heads with ours. A document in memory is synced anyway; any other is loaded if its heads differ.
   func received(_ documents: [(document: DocumentId, heads: Set<ChangeHash>)], from peer: PeerId) {
     guard let repo else { return }
     var toLoad: [DocumentId] = []

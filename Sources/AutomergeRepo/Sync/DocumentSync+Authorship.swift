@@ -1,23 +1,23 @@
 import Automerge
 import Foundation
 
-/// Decides whose changes count during sync.
+/// Decides which changes of which author to accept during sync.
 extension DocumentSync {
-  /// Which changes in a peer's message we may take.
+  /// Which changes in a peer's message we accept.
   func filter(for peer: PeerId, _ document: Document) -> AuthorFilter {
-    // We take the first copy of a document whole, from any peer that has it.
+    // The first copy of a document is accepted whole, from any peer that has it.
     guard phase == .ready, !document.heads().isEmpty else { return AuthorFilter(refusing: document.actor) }
     return authorship.filter(for: peer, own: document.actor) { author in
       links.first { $0.peer == author && $0.access == .write }.map { $0.heads ?? [] }
     }
   }
 
-  /// The actors whose new changes we take only from their author, or once it confirms them.
+  /// The actors whose new changes we accept only from their author, or once their author confirms them.
   var actorsThatSpeak: Set<ActorId> {
     authorship.speaking { author in links.contains { $0.peer == author && $0.access == .write } }
   }
 
-  /// Withholds the changes left out of a peer's message, and reports what was wrong with it.
+  /// Withholds the changes that were left out of a peer's message, and reports what was wrong with the message.
   mutating func withhold(
     _ leftOut: [ActorId: ChangeHash], fault: LoadError?, at index: Int, _ document: Document
   ) -> [Effect] {
@@ -28,7 +28,7 @@ extension DocumentSync {
     return effects + tell(.withheld(leftOut, from: peer, own: document.actor), document)
   }
 
-  /// Call after changes were taken in: their author may have brought some that were withheld.
+  /// Call after changes were taken in. Their author may have brought some that were withheld.
   mutating func settleWithheld(_ document: Document) -> [Effect] {
     guard authorship.isWithholding else { return [] }
     let hashes = authorship.withheldHashes
@@ -54,8 +54,8 @@ extension DocumentSync {
     return effects
   }
 
-  /// Whether a message only repeats what the peer was told, while the peer brings changes that we refuse. Otherwise the two
-  /// would answer each other forever, as fast as the network allows.
+  /// Whether a message only repeats what the peer was sent before, while the peer brings changes that we refuse.
+  /// Otherwise the two would answer each other forever, as fast as the network allows.
   mutating func repeats(_ data: Data, at index: Int) -> Bool {
     guard var exchange = links[index].exchange else { return false }
     defer { links[index].exchange = exchange }

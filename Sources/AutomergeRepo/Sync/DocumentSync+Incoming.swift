@@ -3,14 +3,15 @@ import Foundation
 
 /// Messages that are applied in portions.
 extension DocumentSync {
-  /// Call when another thread begins to read a message of a peer with write access. Returns false if it is not a sync message.
+  /// Call when another thread begins to read a message of a peer with write access. Returns false if the message is not
+  /// a sync message.
   mutating func begin(_ content: RepoMessage.Content, from peer: PeerId) -> Bool {
     guard let data = content.data, let header = SyncHeader(data) else { return false }
     _ = authorship.receive(.heard(peer))
     let isNew = index(of: peer) == nil
     let index = link(to: peer, .write)
     if !header.heads.isEmpty {
-      // The search waits for it.
+      // The search waits for this message.
       links[index].beginExchange(awaitsAnswer: links[index].awaitsAnswer)
     } else if isNew, phase == .searching {
       links[index].state = .lacking(awaitsAnswer: false)
@@ -20,7 +21,7 @@ extension DocumentSync {
 
   func malformed(from peer: PeerId) -> [Effect] { [.refused(peer, .malformed)] }
 
-  /// Applies a portion. The other peers are told at once; the peer that brings it when all of it is here.
+  /// Applies a portion. Tells the other peers at once, and the sender when all of the message is applied.
   mutating func take(
     _ portion: ChangePortion, of message: IncomingMessage, filter: inout AuthorFilter, from peer: PeerId,
     _ document: Document
@@ -35,7 +36,7 @@ extension DocumentSync {
     return effects + settleWithheld(document) + sendToAll(document, except: peer)
   }
 
-  /// Call when all portions have been applied: the rest of the message counts now.
+  /// Call when all portions have been applied. Applies the rest of the message, which is not changes.
   mutating func finish(
     _ message: IncomingMessage, _ content: RepoMessage.Content, filter: AuthorFilter, from peer: PeerId, access: Access,
     since before: Set<ChangeHash>, _ document: Document

@@ -1,10 +1,10 @@
 import Automerge
 
-/// Decides which peers are told now, and which when other work has run.
+/// Decides which peers are told now, and which after other work has run.
 extension DocumentSync {
   /// - Parameters:
-  ///   - answered: the peer that is told even if its link is idle, for it has just spoken.
-  ///   - left: the peers that are told later.
+  ///   - answered: the peer that has just sent something, and is told even if its link is idle
+  ///   - left: a peer that is told later
   mutating func sendToAll(
     _ document: Document, answering answered: PeerId? = nil, except left: PeerId? = nil
   ) -> [Effect] {
@@ -16,12 +16,12 @@ extension DocumentSync {
     return speak(to: indices, document)
   }
 
-  /// The peers that wait for their turn, and still want it.
+  /// The peers that wait for their turn, and still need it.
   var waiting: [Int] {
     links.indices.filter { links[$0].turn != nil && (!links[$0].isLacking || links[$0].awaitsAnswer) }
   }
 
-  /// Tells these peers what is due, longest waiting first, within the limit of one turn.
+  /// Sends these peers what they lack, longest waiting first, within the limit of one turn.
   mutating func speak(to indices: [Int], _ document: Document) -> [Effect] {
     var (effects, byteCount, isOver): ([Effect], Int, Bool) = ([], 0, false)
     let waiting = indices.filter { links[$0].turn != nil }.sorted { links[$0].turn ?? 0 < links[$1].turn ?? 0 }
@@ -42,7 +42,7 @@ extension DocumentSync {
     return effects + [.later]
   }
 
-  /// A peer that we speak to again is told at once what it may have missed.
+  /// Sets which links are idle. A peer whose link is no longer idle is told at once what it may have missed.
   mutating func setIdle(_ peers: Set<PeerId>, _ document: Document) -> [Effect] {
     let wereIdle = idlePeers
     idlePeers = peers

@@ -8,37 +8,38 @@ import Foundation
 ///     searching ──a peer's changes──► ready
 ///         └──all peers asked have answered no──► notFound
 ///
-/// Each peer on the document has a `SyncLink`. A message is only ever answered when there is something to say, so two of these fall silent
-/// when they are equal.
+/// Each peer on the document has a `SyncLink`. A message is answered only if there is something to say, so two peers
+/// fall silent when their documents are equal.
 struct DocumentSync {
   enum Phase: Equatable {
-    /// No peer has given us anything of it yet.
+    /// No peer has sent any of the document yet.
     case searching
     case ready
   }
 
   enum Event {
-    /// There is a peer to announce the document to, or to ask for it.
+    /// A peer to announce the document to, or to ask for it.
     case connected(PeerId, access: Access)
     case disconnected(PeerId)
-    /// The access of a peer on the document has changed; `none` ends its part.
+    /// The access of a peer on the document has changed; with `none` the peer leaves the document.
     case accessChanged(PeerId, Access)
     /// The document has changed here.
     case changed
-    /// The document has gone back to an earlier state, so what the other side has is uncertain.
+    /// The document has returned to an earlier state, so what the peers have is uncertain.
     case rewound
     case received(RepoMessage.Content, from: PeerId, access: Access)
-    /// A peer has told its heads, outside of the exchange of changes.
+    /// A peer has sent its heads, outside of the exchange of changes.
     case told(heads: Set<ChangeHash>, by: PeerId)
-    /// These peers are sent nothing unless they ask or are found to lack something: relays bring them our changes.
+    /// These peers are sent nothing unless they ask or are found to lack something, because relays bring them our
+    /// changes.
     case idle(Set<PeerId>)
-    /// Much waits to be sent to the peer, or no longer; while it does, the peer is told nothing new.
+    /// Whether many bytes wait to be sent to the peer. While they do, the peer is told nothing new.
     case crowded(PeerId, Bool)
     /// A regular interval has passed.
     case checked
     /// Other work has run since `later`.
     case turned
-    /// What this peer has brought is delivered, after `answer`.
+    /// What this peer has brought is delivered, as `answer` asked.
     case delivered(from: PeerId)
     /// All peers that we may ask were asked.
     case asked
@@ -54,15 +55,15 @@ struct DocumentSync {
     case found
     case notFound
     case refused(PeerId, Refusal)
-    /// Call `delivered` once the effects before this one are carried out: who waits to see the edits need not wait for what is
-    /// said to the peers about them.
+    /// Call `delivered` once the effects before this one are carried out: a person who waits to see the edits need not
+    /// wait for the messages to the peers.
     case answer(PeerId)
-    /// Some peers are told of the document after other work has run: answer with `turned`.
+    /// Some peers are told of the document after other work has run. Answer with `turned`.
     case later
     /// About the actors that peers write as.
     case authorship(Authorship.Effect)
 
-    /// Whether it announces new changes in the document.
+    /// Whether the effect announces new changes in the document.
     var isChange: Bool {
       switch self {
       case .edited, .headsChanged: true
@@ -70,7 +71,7 @@ struct DocumentSync {
       }
     }
 
-    /// What the peer has to send.
+    /// The size of what is sent to the peer.
     var byteCount: Int { if case .send(let content, _) = self { content.byteCount } else { 0 } }
   }
 
@@ -82,26 +83,26 @@ struct DocumentSync {
     case rejected(String)
   }
 
-  /// One turn sends this much; the remaining peers get theirs in later turns.
-  /// Source: PeerProtocol.md, "Expensive changes".
+  /// How much one turn sends before the remaining peers have to wait for later turns. Source: PeerProtocol.md,
+  /// "Expensive changes".
   static let byteCountOfTurn = 256 << 10
 
-  /// How often a peer may ask for everything between two checks. Source: PeerProtocol.md, "Expensive changes".
+  /// How many times a peer may ask for everything between two checks. Source: PeerProtocol.md, "Expensive changes".
   static let maximumWholeCount = 8
 
   var phase: Phase
-  /// Some peers are still to be asked, so a search cannot end.
+  /// Whether some peers are still to be asked, so that a search cannot end.
   private var isAsking: Bool
   var links: [SyncLink] = []
-  /// Peers that get our changes from relays, so that they are sent nothing unless they speak themselves.
+  /// Peers that are sent nothing unless they speak themselves, because relays bring them our changes.
   var idlePeers: Set<PeerId> = []
-  /// How many peers have ever had to wait for their turn.
+  /// How many times a peer has had to wait for its turn.
   var turnCount = 0
-  /// `later` has not been answered yet.
+  /// Whether `later` has not been answered yet.
   var isTurnDue = false
   /// The actors that peers write as, and the changes withheld because of them.
   var authorship = Authorship()
-  /// What was shared with peers that are gone, encoded by `SyncState.encode`.
+  /// What was shared with peers that are gone, as `SyncState.encode` encodes it.
   private var remembered: [PeerId: Data] = [:]
 
   init(phase: Phase) {
@@ -109,12 +110,12 @@ struct DocumentSync {
     isAsking = phase == .searching
   }
 
-  /// The peers on the document: all with a link that have not said that they lack it.
+  /// The peers on the document: all with a link, except those that have said that they lack the document.
   var peers: [PeerId] { links.filter { !$0.isLacking }.map(\.peer) }
 
   var linkedPeers: [PeerId] { links.map(\.peer) }
 
-  /// The peers on the document whose changes we take.
+  /// The peers on the document whose changes we accept.
   var writers: [PeerId] { links.filter { !$0.isLacking && $0.access == .write }.map(\.peer) }
 
   func isPeer(_ peer: PeerId) -> Bool { links.contains { $0.peer == peer && !$0.isLacking } }
@@ -123,7 +124,7 @@ struct DocumentSync {
     links.contains { $0.peer == peer && !$0.isLacking && $0.access == .write }
   }
 
-  /// Whether a peer had other heads than ours at the last check.
+  /// Whether a peer's heads differed from ours at the last check.
   var hasDifference: Bool { links.contains { $0.exchange?.difference != nil } }
 
   /// The peers that wait for the search's result.
@@ -135,7 +136,7 @@ struct DocumentSync {
   /// The peers to tell when the search is given up: those that wait, and those that have begun to send the document.
   var engagedPeers: [PeerId] { links.filter { $0.awaitsAnswer || $0.isExchanging }.map(\.peer) }
 
-  /// A peer's last heads; nil if it has told none.
+  /// A peer's last heads; nil if the peer has sent none.
   func heads(of peer: PeerId) -> Set<ChangeHash>? {
     index(of: peer).flatMap { links[$0].heads }
   }
@@ -174,7 +175,7 @@ struct DocumentSync {
     }
   }
 
-  /// The document has changed here. Ends a search that found it other than through a peer.
+  /// The document has changed here. If it was searched for, the search ends, because it was found without a peer.
   private mutating func changed(_ document: Document) -> [Effect] {
     let effects = document.heads().isEmpty ? [] : found(by: nil)
     return phase == .ready ? effects + settleWithheld(document) + sendToAll(document) : []
@@ -232,13 +233,14 @@ struct DocumentSync {
     return phase == .ready && !links[index].isLacking ? send(to: index, document) : []
   }
 
-  /// Takes over what was surely shared with a peer's store when the document was last in memory, unless more is known.
+  /// Takes over what was certainly shared with a peer's store when the document was last in memory, unless more is
+  /// known.
   mutating func recall(_ peer: PeerId, shared: Data) {
     if index(of: peer) == nil, remembered[peer] == nil { remembered[peer] = shared }
   }
 
-  /// The link to `peer`, created if there is none. Of an earlier connection only what was surely shared survives: messages may
-  /// have been lost with it.
+  /// The link to `peer`, created if there is none. Of an earlier connection, keeps only what was certainly shared:
+  /// messages may have been lost with the connection.
   mutating func link(to peer: PeerId, _ access: Access) -> Int {
     if let index = index(of: peer) { return index }
     let shared = SyncLink.shared(remembered.removeValue(forKey: peer), access)
@@ -258,29 +260,29 @@ struct DocumentSync {
 
   // MARK: Messages
 
-  /// The link that a message came over, or an immediate answer.
+  /// The link that a message arrived on, or an immediate answer.
   enum Opening {
     case link(Int)
     case answered([Effect])
   }
 
-  /// Notes what the envelope of a message says about its sender.
+  /// Records what the header of a message says about its sender.
   mutating func open(_ header: SyncHeader, isRequest: Bool, from peer: PeerId, access: Access) -> Opening {
     _ = authorship.receive(.heard(peer))
     let index = link(to: peer, access)
     if isRequest, phase == .searching, case .lacking(awaitsAnswer: false) = links[index].state {
-      // It told us that it lacks the document, and now begins a search of its own: if each waited for the others' answers
-      // before giving its own, none would ever come.
+      // The peer has said that it lacks the document, and now searches for it itself. If each peer waited for the
+      // others' answers before answering, no answer would ever come.
       return .answered([.send(.unavailable, to: peer)])
     }
     if isRequest || header.heads.isEmpty {
       links[index].wholeCount += 1
-      // A document is expensive to send, and a peer that has received it does not ask again.
+      // A document is expensive to send, and an honest peer that has received it does not ask again.
       if links[index].wholeCount > Self.maximumWholeCount { return .answered([]) }
     }
     links[index].access = access
     if isRequest {
-      // It has nothing, whatever it had before.
+      // The peer has nothing now, whatever it had before.
       links[index].forget()
     } else if links[index].isLacking {
       links[index].restart()
@@ -288,7 +290,7 @@ struct DocumentSync {
       links[index].shared.isReadOnly = access < .write
     }
     let awaitsAnswer = isRequest || links[index].awaitsAnswer
-    // During a search, a peer whose changes we refuse is as good as one without any.
+    // During a search, a peer whose changes we refuse counts as one that lacks the document.
     if phase == .ready || (!header.heads.isEmpty && access == .write) {
       links[index].beginExchange(awaitsAnswer: awaitsAnswer)
     } else {
@@ -338,13 +340,13 @@ struct DocumentSync {
     return effects + answer(peer, document)
   }
 
-  /// What there is to say after a peer has brought changes, to it and to all others.
+  /// What to tell the peer that has brought changes, and all others.
   private mutating func answer(_ peer: PeerId, _ document: Document) -> [Effect] {
     guard phase == .ready else { return [] }
     return settleWithheld(document) + sendToAll(document, answering: peer)
   }
 
-  /// Ends a search, as there is something now.
+  /// Ends a search, as the document is found.
   mutating func found(by finder: Int?) -> [Effect] {
     guard phase == .searching else { return [] }
     phase = .ready
@@ -352,7 +354,7 @@ struct DocumentSync {
       switch links[index].state {
       case .asked: links[index].state = .exchanging(SyncLink.Exchange())
       case .lacking(awaitsAnswer: false) where index != finder:
-        // It is offered what was found.
+        // Offers what was found to the peers that lacked it.
         links[index].state = .exchanging(SyncLink.Exchange())
         links[index].forget()
       case .lacking, .exchanging: break
@@ -361,12 +363,12 @@ struct DocumentSync {
     return [.found]
   }
 
-  /// What to tell one peer now.
+  /// What to send one peer now.
   mutating func send(to index: Int, _ document: Document) -> [Effect] {
     if links[index].turn != nil { links[index].outlet = .open }
     let link = links[index]
     if phase == .ready, document.heads().isEmpty {
-      // Nothing to give yet: only a peer that asks is told so.
+      // There is nothing to give yet, and only a peer that asks is told so.
       guard link.awaitsAnswer else { return [] }
       links[index].awaitsAnswer = false
       return [.send(.unavailable, to: link.peer)]
@@ -376,9 +378,10 @@ struct DocumentSync {
     return repeats(data, at: index) ? [] : [.send(.sync(data), to: link.peer)]
   }
 
-  /// Starts the sync with a peer again if its heads differ from ours and neither side's have changed since the last check: a
-  /// message must have been lost, and the two wait for each other or repeat themselves. Keeps only what was surely shared, so
-  /// everything else is asked again. The intervals grow, for a large document on a slow network looks the same.
+  /// Restarts the sync with a peer if its heads differ from ours and neither side's have changed since the last check:
+  /// a message must have been lost, so that the two wait for each other or repeat themselves. Keeps only what was
+  /// certainly shared and asks for everything else again. The intervals grow, because a large document on a slow
+  /// network looks the same.
   private mutating func check(_ document: Document) -> [Effect] {
     for index in links.indices { links[index].wholeCount = 0 }
     guard phase == .ready else { return [] }

@@ -1,12 +1,12 @@
-/// Decides whose large message is read next. One portion is read at a time, so that foreign work keeps at most one processor
-/// busy; peers take turns; and a peer whose data inflates to much waits until it has paid for that.
+/// Decides whose large message is read next. One portion is read at a time, so that peers keep at most one processor
+/// busy; peers take turns; and a peer whose data inflate to many bytes waits until its budget covers them.
 @AutomergeRepo
 final class IncomingTurns {
-  /// The budget for data that inflates to more than text does, of one peer and of all together: at once, and again each minute.
-  /// Source: PeerProtocol.md, "Expensive changes".
+  /// The budget for inflated bytes beyond what text inflates to, of each peer and of all together: available at once,
+  /// and again each minute. Source: PeerProtocol.md, "Expensive changes".
   static let excessByteCount = 4 << 20
   static let excessOfAll = 8 << 20
-  /// A peer waits for what it owes at most this many minutes.
+  /// The longest that a peer waits for its budget, in minutes.
   static let maximumMinutes = 4
 
   private struct Account {
@@ -20,7 +20,7 @@ final class IncomingTurns {
   private var accounts: [PeerId: Account] = [:]
   private var common: Account
   private var timer: (any ScheduledAction)?
-  /// The peers that had the last turns, latest last.
+  /// The peers that had the last turns, most recent last.
   private var served: [PeerId] = []
 
   init(clock: any RepoClock) {
@@ -28,7 +28,7 @@ final class IncomingTurns {
     common = Account(left: Self.excessOfAll, at: clock.now)
   }
 
-  /// Returns when a portion of the peer's may be read.
+  /// Returns when a portion of the peer's message may be read.
   func begin(_ peer: PeerId) async {
     await withCheckedContinuation { continuation in
       waiting.append((peer, continuation))
@@ -36,7 +36,7 @@ final class IncomingTurns {
     }
   }
 
-  /// A portion was read, for which this many bytes were inflated.
+  /// Call when a portion was read, with the bytes that are charged for it.
   func end(_ peer: PeerId, excess: Int) {
     isBusy = false
     if excess > 0 {
@@ -68,8 +68,8 @@ final class IncomingTurns {
     timer = clock.schedule(after: max(delay, .milliseconds(10))) { [weak self] in self?.next() }
   }
 
-  /// How long until a peer has paid its debt. Debts of others do not delay a peer that has used less than half of its own
-  /// budget.
+  /// How long a peer waits until its budget is balanced. A peer that has used less than half of its own budget does not
+  /// wait for the debts of others.
   private func delay(of peer: PeerId) -> Duration {
     guard let account = accounts[peer] else { return .zero }
     let own = Self.delay(account, limit: Self.excessByteCount, now: clock.now)

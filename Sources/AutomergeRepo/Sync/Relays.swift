@@ -3,22 +3,23 @@ import Foundation
 
 /// Decides which links of one document carry its changes when there are so many peers that not all links need to.
 ///
-/// Every peer on a document tells the others whose changes it takes there, and on which of these links it keeps silent. All
-/// peers have a rank on the document, a hash of both ids, the same on every machine. A link may fall idle when `relayCount`
-/// peers that outrank both its ends take changes from both and send theirs to both. What one end knows then reaches the other
-/// over a link whose higher end ranks higher still, and so on: the highest peers carry everything.
+/// Every peer on a document tells the others whose changes it accepts there, and on which of these links it sends
+/// nothing. All peers have a rank on the document, a hash of both ids, which is the same on every machine. A link may
+/// become idle when `relayCount` peers that outrank both its ends accept changes from both and send theirs to both.
+/// What one end knows then reaches the other over links whose higher ends rank higher still: the highest peers carry
+/// everything.
 struct Relays {
   /// With up to this many peers on a document, including this one, every link carries everything.
   /// Source: PeerProtocol.md, "Many peers".
   static let meshLimit = 8
   static let relayCount = 3
-  /// More than a service has links.
+  /// Larger than the number of links that a service has.
   static let maximumPeers = 128
 
-  /// What a peer has told about its links on the document.
+  /// What a peer has said about its links on the document.
   struct Report: Equatable {
     var peers: Set<PeerId> = []
-    /// Those of them to which it sends nothing unless asked.
+    /// The linked peers to which it sends nothing unless they ask.
     var idle: Set<PeerId> = []
   }
 
@@ -31,18 +32,18 @@ struct Relays {
 
   mutating func heard(_ report: Report, from peer: PeerId) { reports[peer] = report }
 
-  /// Drops the reports of peers that are not linked any more.
+  /// Drops the reports of peers that are no longer linked.
   mutating func keep(_ linked: Set<PeerId>) {
     guard reports.contains(where: { !linked.contains($0.key) }) else { return }
     reports = reports.filter { linked.contains($0.key) }
     ranks = ranks.filter { linked.contains($0.key) || $0.key == local }
   }
 
-  /// The links on which we may keep silent.
+  /// The links on which we need not send anything.
   ///
   /// - Parameters:
   ///   - linked: all linked peers on the document.
-  ///   - writers: those of them whose changes we take.
+  ///   - writers: those of them whose changes we accept.
   /// - Complexity: O(n²) in the peers.
   mutating func idlePeers(linked: Set<PeerId>, writers: Set<PeerId>) -> Set<PeerId> {
     guard linked.count + 1 > Self.meshLimit else { return [] }
@@ -60,13 +61,13 @@ struct Relays {
     }
   }
 
-  /// Whether a peer sends another one its messages itself.
+  /// Whether a peer sends its messages directly to another one.
   func reaches(_ peer: PeerId, _ other: PeerId) -> Bool {
     guard let report = reports[peer] else { return false }
     return report.peers.contains(other) && !report.idle.contains(other)
   }
 
-  /// Whether an author keeps silent to us, but its messages reach a peer over links that are not idle.
+  /// Whether an author sends us nothing, but its messages reach a peer over links that are not idle.
   func carries(_ peer: PeerId, _ author: PeerId) -> Bool {
     guard reports[author]?.idle.contains(local) == true else { return false }
     var (seen, open): (Set<PeerId>, [PeerId]) = ([author], [author])
@@ -86,7 +87,7 @@ struct Relays {
   private func rank(of peer: PeerId) -> UInt64 { Rendezvous.rank(of: peer, on: document) }
 }
 
-/// Which peers of a document to call, so that all are reached and none needs a hundred links.
+/// Which peers of a document to call, so that every peer is reached and none needs a hundred links.
 public enum Rendezvous {
   /// All peers, in small documents; in larger ones the relays, which are the same for every peer.
   ///

@@ -9,37 +9,37 @@ import Foundation
 struct SyncLink {
   let peer: PeerId
   var access: Access
-  /// What is shared with it. Of an earlier connection only what was surely shared survives.
+  /// What is shared with the peer. Of an earlier connection, only what was certainly shared is kept.
   var shared: SyncState
   var state = State.exchanging(Exchange())
   var outlet = Outlet.open
-  /// Its last heads; nil if it has told none.
+  /// The peer's last heads; nil if it has sent none.
   var heads: Set<ChangeHash>?
-  /// How often it has asked for everything since the last check.
+  /// How many times the peer has asked for everything since the last check.
   var wholeCount = 0
 
   enum State {
-    /// We have asked it for the document, and it has not answered. Only during a search.
+    /// We have asked the peer for the document, and it has not answered. Only during a search.
     case asked
-    /// It has told us that it lacks the document, and hears nothing more of it; but an answer is due if it has asked us, too.
+    /// The peer lacks the document, and is told nothing more about it, except an answer if it has asked us, too.
     case lacking(awaitsAnswer: Bool)
-    /// It is told of changes. During a search, it has begun to send the document.
+    /// The peer is told of changes. During a search, it has begun to send the document.
     case exchanging(Exchange)
   }
 
-  /// The course of an exchange.
+  /// The state of an exchange.
   struct Exchange {
-    /// It asked, and has had no answer.
+    /// Whether the peer has asked, and has no answer yet.
     var awaitsAnswer = false
-    /// The last check's finding; nil if the heads were equal.
+    /// What the last check found; nil if the heads were equal.
     var difference: SyncDifference?
-    /// Its last changes were unusable.
+    /// Whether the peer's last changes were unusable.
     var hasUnusable = false
-    /// The last message without changes that we sent it while it brought changes that we refuse.
+    /// The last message without changes that we sent the peer while it brought changes that we refuse.
     var lastEmpty: Data?
   }
 
-  /// What it has answered to a search.
+  /// The peer's answer to a search.
   var answer: FindProgress.Answer {
     switch state {
     case .asked: .asked
@@ -48,12 +48,12 @@ struct SyncLink {
     }
   }
 
-  /// Whether the peer can be sent something now.
+  /// Whether anything can be sent to the peer now.
   enum Outlet {
     case open
-    /// It has not been told of the last changes yet; the peer with the lowest number has waited longest.
+    /// The peer has not been told of the last changes yet. The peer with the lowest number has waited longest.
     case waiting(Int)
-    /// Much waits on the connection; the peer is told nothing new.
+    /// Many bytes wait on the connection, so the peer is told nothing new.
     case crowded
   }
 
@@ -67,10 +67,10 @@ struct SyncLink {
 
   var isCrowded: Bool { if case .crowded = outlet { true } else { false } }
 
-  /// The number under which it waits for its turn; nil if it does not.
+  /// The number under which the peer waits for its turn; nil if it does not wait.
   var turn: Int? { if case .waiting(let number) = outlet { number } else { nil } }
 
-  /// It asked, and has had no answer.
+  /// Whether the peer has asked, and has no answer yet.
   var awaitsAnswer: Bool {
     get {
       switch state {
@@ -88,26 +88,26 @@ struct SyncLink {
     }
   }
 
-  /// The course of the exchange; nil while there is none, and then setting it does nothing.
+  /// The state of the exchange; nil while there is none, and then setting it has no effect.
   var exchange: Exchange? {
     get { if case .exchanging(let exchange) = state { exchange } else { nil } }
     set { if let newValue, case .exchanging = state { state = .exchanging(newValue) } }
   }
 
-  /// The peer has spoken of the document. Keeps the course of an exchange that is under way.
+  /// The peer has sent something about the document. Keeps the state of an exchange that has begun.
   mutating func beginExchange(awaitsAnswer: Bool) {
     var exchange = exchange ?? Exchange()
     exchange.awaitsAnswer = awaitsAnswer
     state = .exchanging(exchange)
   }
 
-  /// Forgets what was only believed to be shared, so that everything else is asked for again.
+  /// Forgets what was only assumed to be shared, so that everything else is asked for again.
   mutating func restart() { shared = Self.shared(shared.encode(), access) }
 
   /// Forgets everything that was shared.
   mutating func forget() { shared = Self.shared(nil, access) }
 
-  /// A peer with read access is told so, and its changes are refused.
+  /// The state of the sync with a peer. With read access, the peer is told so and its changes are refused.
   static func shared(_ encoded: Data?, _ access: Access) -> SyncState {
     let state = encoded.flatMap { try? SyncState(bytes: $0) } ?? SyncState()
     state.isReadOnly = access < .write
@@ -115,7 +115,7 @@ struct SyncLink {
   }
 }
 
-/// A peer's heads differ from ours; and for how many checks these have stayed the same.
+/// A difference between a peer's heads and ours, and for how many checks both have stayed the same.
 struct SyncDifference {
   var ours: Set<ChangeHash>
   var theirs: Set<ChangeHash>?

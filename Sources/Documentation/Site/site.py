@@ -59,7 +59,9 @@ def place(path):
 class Site:
     def __init__(self, folder, base):
         self.folder, self.base = folder, base
-        decisions = sorted(os.path.relpath(path, root) for path in glob.glob(root + "/Sources/Documentation/Decisions/*.md"))
+        decisions = sorted(
+            (os.path.relpath(path, root) for path in glob.glob(root + "/Sources/Documentation/Decisions/*.md")),
+            key=lambda path: (not path.endswith("README.md"), path))
         named = [path for _, paths in sections for path in paths]
         others = sorted(os.path.relpath(path, root) for path in glob.glob(root + "/Sources/Documentation/*.md"))
         self.sections = [(name, [path for path in paths if os.path.exists(f"{root}/{path}")]) for name, paths in sections]

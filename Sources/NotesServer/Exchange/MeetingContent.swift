@@ -16,7 +16,7 @@ struct MeetingContent: Hashable, Sendable {
     (self.title, self.attendees, self.agendas) = (title, attendees, agendas)
   }
 
-  /// Nil if the object has no list of agenda items. Leaves out members of the wrong type.
+  /// Nil if the object has no list of agenda items. Drops members of the wrong type.
   init?(_ json: JSONObject) {
     guard let agendas = json["agendas"]?.arrayValue else { return nil }
     title = json["title"]?.stringValue ?? ""

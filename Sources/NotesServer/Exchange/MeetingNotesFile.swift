@@ -7,9 +7,9 @@ import Foundation
 /// of a UUID under tag 37.
 public struct MeetingNotesFile: Hashable, Sendable {
   var id: DocumentId
-  /// A document in Automerge's format; not decoded here.
+  /// A document in Automerge's format, which is not decoded here.
   public var data: Data
-  /// The id in its written form. Rewriting a file keeps the form that its program chose.
+  /// The id in its written form. A file that is written again keeps the form that its program chose.
   private let writtenId: CBOR
 
   init(id: DocumentId, data: Data) {

@@ -8,7 +8,7 @@ import Foundation
 enum RepoDirectory {
   static let kinds = ["snapshot", "incremental"]
 
-  /// The documents' ids, with the folders that hold their chunks.
+  /// The documents' ids, with the folders that contain their chunks.
   static func documents(in path: String, _ files: any WorkingFileAccess) async throws -> [(DocumentId, String)] {
     var found: [(DocumentId, String)] = []
     for first in try await files.names(in: path)?.sorted() ?? [] where first.utf8.count == 2 {

@@ -2,7 +2,8 @@ import Automerge
 import AutomergeRepo
 import JSONRPC
 
-/// Which text of a document made elsewhere is the note. The document keeps it, so all who have the note edit the same text.
+/// Decides which text of a document made elsewhere is the note. The document stores the choice, so all who have the
+/// note edit the same text.
 @AutomergeRepo
 struct TextChoice {
   /// How a person names a text.
@@ -21,10 +22,10 @@ struct TextChoice {
   }
 
   let service: Service
-  /// Nil if the person named none.
+  /// Nil if the person named no text.
   var name: Name?
 
-  /// The text to choose in a document; nil if none was named and the document's root says which it is.
+  /// The text to choose in a document; nil if the person named none and the document's root says which it is.
   ///
   /// Throws `chooseText` if there are several.
   func place(in document: Document) async throws -> TextPlace? {
@@ -41,7 +42,7 @@ struct TextChoice {
     return found
   }
 
-  /// Throws if the document is a note here whose text is another one.
+  /// Throws if the document is already a note with another text.
   func check(_ place: TextPlace, for handle: DocHandle) throws {
     guard service.notebook[handle.id]?.hasPlace ?? false, !isChosen(place, in: handle) else { return }
     throw NotesError(.conflict, "You already have this note, with another text of its document.")
@@ -51,7 +52,7 @@ struct TextChoice {
     place.text != nil && NoteDocument(handle.document)?.content == place.text
   }
 
-  /// Makes the text the note's, and a string a text.
+  /// Makes the text the note's. A string becomes a text first.
   func choose(_ place: TextPlace, in handle: DocHandle) throws {
     guard !isChosen(place, in: handle) else { return }
     try check(place, for: handle)
@@ -59,7 +60,7 @@ struct TextChoice {
     try handle.change { try NoteDocument.choose(try place.makeText(in: $0), in: $0) }
   }
 
-  /// Chooses the text that was named, or the only one there is.
+  /// Chooses the text that was named, or the only one.
   func settle(_ handle: DocHandle) async throws {
     if let place = try await place(in: handle.document) { try choose(place, in: handle) }
   }

@@ -3,9 +3,9 @@ import JSONRPC
 
 /// The texts of a document to choose from.
 struct TextList: Sendable {
-  /// A menu needs no more, and documents come from others.
+  /// The most texts in a list. A menu needs no more, and documents come from other people.
   private static let maximumListed = 1000
-  /// How many paths stand in a message.
+  /// How many paths a message names.
   private static let maximumNamed = 3
 
   let places: [TextPlace]
@@ -23,7 +23,7 @@ struct TextList: Sendable {
       })
   }
 
-  /// The one text of the document; nil if there are several, or strings only.
+  /// The only text of the document; nil if there are several, or only strings.
   var only: TextPlace? {
     let texts = places.filter { $0.kind == .text }
     return texts.count == 1 ? texts.first : nil
@@ -35,11 +35,11 @@ struct TextList: Sendable {
     return places.first { $0.path == path }
   }
 
-  /// By the names in the path of an `automerge:` URL.
+  /// The text with these names in its path, as in an `automerge:` URL.
   subscript(names: [String]) -> TextPlace? { places.first { $0.steps.map(\.stringValue) == names } }
 
-  /// Thrown where a person has to choose; the texts come along.
-  /// - Parameter missing: the path of a text that the person named and that is not there
+  /// The error that asks the person to choose, with the texts.
+  /// - Parameter missing: the path of a text that the person named and the document does not have
   func choice(insteadOf missing: String?) -> ResponseError {
     let names = places.prefix(Self.maximumNamed).map { OneLine.shown($0.path) }.joined(separator: ", ")
     let rest = places.count - Self.maximumNamed

@@ -5,40 +5,41 @@ import JSONRPC
 struct TextPlace: Hashable, Sendable {
   enum Kind: String {
     case text
-    /// A single value: it is replaced as a whole, so two people cannot write in it at once.
+    /// A single value, which is replaced as a whole, so two people cannot write in it at once.
     case string
   }
 
   let kind: Kind
-  /// The keys and indices that lead to it.
+  /// The keys and indices of the path to it.
   let steps: [AnyCodingKey]
-  /// What the last step leaves.
+  /// The object that contains it.
   let container: ObjId
   /// The text; nil for a string.
   let text: ObjId?
 
-  /// As people name it: `.chapters.[0].body`.
+  /// Its path as people write it: `.chapters.[0].body`.
   var path: String { steps.stringPath() }
 
-  /// Members of the root that no one edits as a text.
+  /// Members of the root that people do not edit as texts.
   private static let others: Set<AnyCodingKey> = [
     AnyCodingKey("@notes"), AnyCodingKey("people"), AnyCodingKey("title"),
   ]
 
-  /// Nothing deeper in is offered, for a document may come from anybody, and each text has its path.
+  /// How deep texts are offered. Documents come from anywhere, and each text has its whole path.
   private static let maximumDepth = 100
   /// The most texts that are offered, and the most strings.
   private static let maximumCount = 10_000
 
-  /// An object on the way to texts.
+  /// An object on the path to texts.
   private struct Container {
     let object: ObjId
-    /// The one around it, by its index, and the step from there; nil for the root.
+    /// The object that contains it, by its index, and the step from there; nil for the root.
     let origin: (index: Int, step: AnyCodingKey)?
     let depth: Int
   }
 
-  /// The texts and strings but the root's title, texts first, those nearer to the root before those deeper in. Off the loop.
+  /// The texts and strings except the root's title: texts first, and those nearer to the root before deeper ones. Off
+  /// the loop.
   ///
   /// - Complexity: O(n) in the document, in time and in memory
   @concurrent
@@ -89,7 +90,7 @@ struct TextPlace: Hashable, Sendable {
     }
   }
 
-  /// The first line that has something in it, cut to the width of a menu.
+  /// The first line that is not empty, cut to the width of a menu.
   func start(in document: Document) -> String {
     let content: String? =
       if let text { try? document.text(obj: text) } else { try? string(in: document) }
@@ -99,7 +100,7 @@ struct TextPlace: Hashable, Sendable {
 
   private static let startLength = 60
 
-  /// Makes a text of the string, if it is one. The caller commits.
+  /// Turns a string into a text; does nothing for a text. The caller commits.
   ///
   /// - Returns: the text
   func makeText(in document: Document) throws -> ObjId {
@@ -116,7 +117,7 @@ struct TextPlace: Hashable, Sendable {
     return made
   }
 
-  /// What the document has as a string there; throws if that is something else now.
+  /// The document's string at this place; throws if there is something else now.
   private func string(in document: Document) throws -> String {
     guard let step = steps.last else { throw NotesError.notANote }
     let value =

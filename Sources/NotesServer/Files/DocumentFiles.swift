@@ -4,18 +4,19 @@ import Crypto
 import Foundation
 import Logging
 
-/// Document files: files outside the notes directory that hold a note with its history, as MeetingNotes saves it, and that were opened
-/// here. Each change of the note is written to them, and what other programs save there is merged into the note.
+/// Document files: files outside the notes directory that contain a note with its history, as MeetingNotes saves it,
+/// and that were opened here. Writes each change of the note to them, and merges what other programs save there into
+/// the note.
 ///
 ///     a change of the document, a save in the editor, an event of the folder
 ///          └──► plan ──a moment later──► synchronize: read, merge, and write if the file lacks something
 ///
-/// Leaves a file alone if it is damaged or now holds another document, and tells the person once.
+/// Does not touch a file that is damaged or now contains another document, and tells the person once.
 @AutomergeRepo
 final class DocumentFiles {
   /// The pause between a change and writing the file; more changes in between cost nothing.
   static let writeDelay: Duration = .milliseconds(500)
-  /// The longer pause for a large file, per megabyte: it is written as a whole.
+  /// The additional pause for a large file, per megabyte, since the whole file is written.
   private static let writeDelayOfMegabyte: Duration = .seconds(1)
   /// The pause after a failure, such as a full disk.
   private static let retryDelay: Duration = .seconds(5)
@@ -24,11 +25,11 @@ final class DocumentFiles {
   private let fileSync: WorkingFileSync
   private var watched: [DocumentId: Observation] = [:]
   private var planned: [DocumentId: any ScheduledAction] = [:]
-  /// What each file held when it was last read or written.
+  /// What each file contained when it was last read or written.
   private var known: [String: KnownFile] = [:]
-  /// The files of which we have told the person that we do not write them.
+  /// The files that are not written; the person has been told about each.
   private var told: Set<String> = []
-  /// Called with the path of a file that is to be watched.
+  /// Called with the path of a file that needs watching.
   var onPlace: ((String) -> Void)?
   private let log = Logger(label: "files")
 
@@ -62,7 +63,7 @@ final class DocumentFiles {
 
   func isPlanned(_ id: DocumentId) -> Bool { planned[id] != nil }
 
-  /// From now on the file is one of the note's, and the two are brought together.
+  /// Makes the file one of the note's, and synchronizes the two.
   func link(_ path: String, to handle: DocHandle) async throws {
     environment.notebook.update(handle.id) { $0.addDocumentFile(path) }
     try await environment.notebook.save(handle.id, withBase: false)
@@ -72,19 +73,19 @@ final class DocumentFiles {
     try await synchronize(handle, makingFiles: true)
   }
 
-  /// The editor has saved the note, or a part of it. A file that was removed is made again.
+  /// Call when the editor has saved the note, or a part of it. A file that was removed is made again.
   func saved(_ handle: DocHandle) {
     guard watched[handle.id] != nil else { return }
     plan(handle, after: .zero, makingFiles: true)
   }
 
-  /// Call when another program may have written this file. False if it is no document file.
+  /// Call when another program may have written this file. False if it is not a document file.
   func changed(_ path: String) -> Bool {
     guard let id = environment.notebook.document(inFile: path) else { return false }
     if let handle = environment.repo.handle(of: id) {
       plan(handle, after: FileWatcher.quietTime)
     } else {
-      // To have the document in memory is to watch it, which brings the two together.
+      // Loading the document makes `watch` run, which synchronizes the two.
       Task { @AutomergeRepo in _ = await environment.repo.find(id) }
     }
     return true
@@ -123,9 +124,9 @@ final class DocumentFiles {
     }
   }
 
-  /// Brings all files of the note and the note together.
+  /// Synchronizes the note and all its files.
   ///
-  /// - Parameter makingFiles: whether to make files again that another program has removed.
+  /// - Parameter makingFiles: whether to make files again that another program removed
   private func synchronize(_ handle: DocHandle, makingFiles: Bool = false) async throws {
     guard !paths(of: handle.id).isEmpty else { return }
     guard let turn = await environment.turn("document-" + handle.id.description) else {
@@ -157,9 +158,9 @@ final class DocumentFiles {
     try await write(handle, like: file, to: path, holding: bytes)
   }
 
-  /// Merges what the file has.
+  /// Merges the file's document into the note.
   ///
-  /// - Returns: the heads of the file's document; nil if the file is not to be written.
+  /// - Returns: the heads of the file's document; nil if the file must not be written
   private func takeIn(
     _ bytes: [UInt8], _ file: MeetingNotesFile?, _ path: String, _ handle: DocHandle
   ) async throws -> Set<ChangeHash>? {
@@ -192,7 +193,7 @@ final class DocumentFiles {
     return heads
   }
 
-  /// Writes the file in the form that it has; if that is nil, in that of its name.
+  /// Writes the file in its present form; a new one in the form that its name implies.
   private func write(
     _ handle: DocHandle, like file: MeetingNotesFile?, to path: String, holding bytes: [UInt8]?
   ) async throws {
@@ -203,12 +204,12 @@ final class DocumentFiles {
     let others = try await environment.files.replace(path, new, of: bytes)
     known[path] = KnownFile(digest: SHA256.hash(data: new), heads: heads, byteCount: new.count)
     told.remove(path)
-    // Another program wrote the file between our reading and our writing: that is merged, and the file written again.
+    // Another program wrote the file between our read and our write. That is merged, and the file written again.
     guard let others, let merged = try await takeIn(others, MeetingNotesFile(others), path, handle) else { return }
     if merged != heads { plan(handle, after: Self.writeDelay) }
   }
 
-  /// Off the loop: a large document takes time.
+  /// Off the loop, because a large document takes time.
   @concurrent
   private static func encoded(_ document: Document, in envelope: MeetingNotesFile?) async -> [UInt8] {
     let data = document.save()
@@ -217,7 +218,7 @@ final class DocumentFiles {
     return envelope.encoded
   }
 
-  /// Tells the person once, until the file is good again.
+  /// Tells the person once, until the file is valid again.
   private func tell(_ what: String, of path: String) {
     guard told.insert(path).inserted else { return }
     let room = NoteNews.maximumMessageLength - what.count - 1

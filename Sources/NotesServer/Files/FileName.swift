@@ -12,7 +12,7 @@ enum FileName {
     (1...max(1, count)).lazy.map { name(forTitle: title, number: $0, ending: ending) }
   }
 
-  /// The known ending of a file's name, as written there; empty if it has none.
+  /// The known extension of a file's name, as written there; empty if it has none.
   static func ending(ofFile name: String) -> String {
     for ending in endings where name.lowercased().hasSuffix(ending) { return String(name.suffix(ending.count)) }
     return ""
@@ -30,7 +30,8 @@ enum FileName {
     return stem.dropFirst(wanted.count + 1).allSatisfy { ("0"..."9").contains($0) }
   }
 
-  /// A name without a path, not hidden, not empty, without control characters, and no longer than a file system allows.
+  /// A valid name: without a path, not hidden, not empty, without control characters, and no longer than a file system
+  /// allows.
   static func name(forTitle title: String, number: Int = 1, ending: String = fileExtension) -> String {
     let suffix = (number > 1 ? " \(number)" : "") + ending
     var stem = ""
@@ -60,7 +61,7 @@ enum FileName {
     return title(ofFile: ending.map { String(name.dropLast($0.count)) } ?? name)
   }
 
-  /// The title on one line, without what a path, a terminal or a hidden file would make of it.
+  /// The title on one line, without characters that a path, a terminal or a hidden file would interpret.
   private static func safe(_ title: String) -> Substring {
     var scalars = String.UnicodeScalarView()
     for scalar in title.unicodeScalars {

@@ -1,9 +1,9 @@
 /// Facts about a text file that are not part of the note's text: kept beside it and restored on writing.
 struct FileShape: Hashable, Sendable, Codable {
-  /// Every line ends with `\r\n`. In a file with both kinds the `\r` belong to the text.
+  /// Whether every line ends with `\r\n`. In a file with both kinds of line ends, each `\r` belongs to the text.
   var hasCarriageReturns = false
   var hasByteOrderMark = false
-  /// The last line has no line feed in the file, although the text has one.
+  /// Whether the file's last line has no line feed, although the text has one.
   var lacksFinalNewline = false
 
   /// The default shape.
@@ -54,14 +54,21 @@ struct FileContents: Hashable, Sendable {
 }
 
 /// Why a file cannot be a note.
-enum NotTextError: Error, Hashable {
+enum NotTextError: Error, Hashable, CustomStringConvertible {
   case zeroByte(at: Int)
   case invalidUTF8
+
+  var description: String {
+    switch self {
+    case .zeroByte(let at): "byte \(at) is zero, so it is not text"
+    case .invalidUTF8: "it is not UTF-8"
+    }
+  }
 }
 
-/// Line ends in UTF-8: `\r\n` outside, `\n` inside.
+/// Line ends in UTF-8: `\r\n` in files, `\n` in documents.
 enum LineEnds {
-  /// True if there are lines and all of them end with `\r\n`, and `\r` stands nowhere else.
+  /// True if there are lines, all of them end with `\r\n`, and there is no other `\r`.
   static func areCarriageReturns(_ text: [UInt8]) -> Bool {
     var (pairs, before) = (0, UInt8(0))
     for byte in text {

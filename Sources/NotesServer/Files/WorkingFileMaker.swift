@@ -27,7 +27,7 @@ struct WorkingFileMaker {
       throw NotesError(.notANote, "The document \(handle.id) contains no text.")
     }
     let key = NoteKey(handle.id, item: note.item)
-    // Another process of this person may be creating it: this avoids one file for each.
+    // Another process of this person may be making it: the lock prevents one file for each process.
     let turn = await environment.turn("make-" + key.lockName)
     defer { withExtendedLifetime(turn) {} }
     // Read at the same time as the record: a person who joins waits for both.
@@ -37,7 +37,7 @@ struct WorkingFileMaker {
       if made.path != nil { planner.watch(handle) }
       return made
     }
-    // A buffer may still show what the file held before the note was put away.
+    // A buffer may still show what the file contained before the note was deleted.
     if notebook[key] != nil { try await notebook.loadBase(of: key) }
     let taken = Set(try await names ?? [])
     let now = environment.clock.date
@@ -57,18 +57,19 @@ struct WorkingFileMaker {
       record.words = Words.count(text)
       guard try await placed(record, bytes, handle) else { continue }
       planner.watch(handle)
-      // Changes from peers that arrived while the file was being created were not observed.
+      // Changes that peers made while the file was being made were not observed.
       if handle.document.heads() != heads { planner.plan(handle, text: note.content) }
       return notebook[key] ?? record
     }
     throw NotesError(.conflict, "No free file name was found for \"\(title)\" in \(directory).")
   }
 
-  /// Stores document and record, then makes the file: an editor that opens the file finds a note, never a plain file. Returns
-  /// false, with the record as it was, if another program has just taken the name.
+  /// Stores document and record, then makes the file, so that an editor that opens the file finds a note, never a plain
+  /// file. Returns false, with the record as it was, if another program has just used the name.
   private func placed(_ record: NoteRecord, _ bytes: [UInt8], _ handle: DocHandle) async throws -> Bool {
     guard let path = record.path else { return false }
-    // While we hold the lock no other code in this process creates the file, which all code does that follows the record.
+    // While we hold the lock, no other code of this process makes the file, since all code that follows the record
+    // does.
     let claim = environment.files.claim(record.key.lockName, exclusively: true)
     defer { withExtendedLifetime(claim) {} }
     let before = notebook[record.key]

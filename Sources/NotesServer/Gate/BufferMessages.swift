@@ -1,14 +1,14 @@
 /// One entry of a client's `contentChanges`.
 enum ContentChange: Hashable, Sendable {
-  /// Replaces a part of the text that the changes before it in the batch have left.
+  /// Replaces a part of the text that results from the earlier changes of the batch.
   case replace(PositionRange, [UInt8])
   case fullText([UInt8])
-  /// As `fullText`, already compared with the client's earlier text.
+  /// A `fullText` that has been compared with the client's earlier text.
   case difference(TextDelta)
 }
 
 extension ContentChange {
-  /// Whether it says what the whole text is.
+  /// Whether it replaces the whole text.
   var isWhole: Bool {
     switch self {
     case .fullText, .difference: true
@@ -20,17 +20,17 @@ extension ContentChange {
 /// Why a document's text changes, as `notes/edit` names it.
 enum EditCause: String, Hashable, Sendable, Codable { case remote, undo, restore, reload }
 
-/// What a `notes/edit` says.
+/// The content of a `notes/edit`.
 struct BufferEdit: Hashable, Sendable {
   struct Replacement: Hashable, Sendable {
     var range: PositionRange
     var newText: [UInt8]
   }
 
-  /// The last client version that was seen when the edit was made.
+  /// The last client version that was known when the edit was made.
   var version: Int
   var rev: Int
-  /// In the coordinates of the text before any of them, from left to right, never touching one another.
+  /// In the coordinates of the text before any of them, from left to right, not adjacent to one another.
   var edits: [Replacement]
   /// The text's UTF-8 length afterwards.
   var bytes: Int
@@ -58,10 +58,10 @@ enum Contradiction: Hashable, Sendable {
 
 /// The outcome of a client's change.
 enum ChangeOutcome: Hashable, Sendable {
-  /// Splices to make in the document, in this order; then `pendingEdit` says what to send.
+  /// Splices to make in the document, in this order. Then `pendingEdit` returns what to send.
   case splices([TextSplice])
-  /// Send `notes/resync`; until the full text comes, incremental changes are ignored.
+  /// Send `notes/resync`. Incremental changes are ignored until the full text arrives.
   case resync(Contradiction)
-  /// The full text is being waited for.
+  /// The change is ignored, because the full text is awaited.
   case ignored
 }

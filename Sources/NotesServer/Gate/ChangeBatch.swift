@@ -1,30 +1,30 @@
-/// A client's batch of changes, each in the coordinates of what those before it left, on the way to one delta.
+/// Turns a client's batch of changes, each in the coordinates of the text after the earlier ones, into one delta.
 ///
-/// Changes that come in order, whether from the top down or from the bottom up, are collected and composed once: a
-/// substitution that made 10,000 changes costs 10,000 look-ups, not 10,000 times a walk over all of them.
+/// Consecutive changes that are in order, from top to bottom or from bottom to top, are collected and composed once: a
+/// substitution with 10,000 changes costs 10,000 look-ups, not 10,000 walks over all of them.
 struct ChangeBatch<Source: TextSource> {
   /// All changes so far, except those of the open run.
   private(set) var change = TextDelta.identity
 
   private let source: Source
   private let encoding: PositionEncoding
-  /// From the source to the text before the open run.
+  /// Leads from the source to the text before the open run.
   private var way: TextDelta
   private var text: TextView<Source>
 
-  /// How many segments may be walked for a batch's runs before its text is written out: each run costs a walk over all
-  /// that those before it, and what the client lacks, left.
+  /// How many segments may be walked for the runs of a batch before its text is written out: each run costs a walk over
+  /// everything that the earlier runs, and what the client lacks, have left.
   private static var maximumSegments: Int { 4096 }
   private var segments = 0
-  /// The text once it is written out; `finishRun` compares it with `text`.
+  /// The text, once it is written out; `finishRun` compares it with `text`.
   private var flat: LineText?
 
-  /// Parts replaced, in the coordinates of `text`, in order from left to right; `before` is reversed.
+  /// Replaced parts, in the coordinates of `text`, from left to right; `before` is reversed.
   private var before: [Edit] = []
   private var after: [Edit] = []
-  /// Where the text before the first of them ends; up to there nothing has changed.
+  /// Where the text before the first of them ends; nothing has changed up to there.
   private var head: Position?
-  /// Where the text behind the last of them starts; nil if the edits came from the bottom up.
+  /// Where the text after the last of them begins; nil if the edits came from bottom to top.
   private var tail: Tail?
 
   private struct Edit {
@@ -33,21 +33,21 @@ struct ChangeBatch<Source: TextSource> {
   }
 
   private struct Tail {
-    /// In `text`.
+    /// An offset in `text`.
     var offset: Int
     var old: Position
-    /// In what has become of it.
+    /// The same place after the changes.
     var new: Position
     var followsDeletion: Bool
   }
 
-  /// - Parameter way: what turns `source` into the client's text
+  /// - Parameter way: the delta from `source` to the client's text
   init(of source: Source, way: TextDelta, encoding: PositionEncoding) {
     (self.source, self.way, self.encoding) = (source, way, encoding)
     text = TextView(of: source, through: way)
   }
 
-  /// Takes in one change. Returns false, and changes nothing more, if its range ends before it starts.
+  /// Applies one change. Returns false, and changes nothing more, if its range ends before it starts.
   mutating func take(_ entry: ContentChange) -> Bool {
     let encoding = encoding
     switch entry {
@@ -90,7 +90,7 @@ struct ChangeBatch<Source: TextSource> {
     return true
   }
 
-  /// Composes what was collected. `change` is complete then.
+  /// Composes what was collected, which completes `change`.
   mutating func finishRun() {
     if let written = flat {
       flat = nil
@@ -138,8 +138,8 @@ struct ChangeBatch<Source: TextSource> {
       followsDeletion: !range.isEmpty)
   }
 
-  /// Where a place behind the last edit is in `text`; nil if it is not behind it, or stands beside what that deleted, since
-  /// new text goes before the tombstones.
+  /// The offset in `text` of a place after the last edit; nil if the place is not after it, or is directly at its
+  /// deletion, since new text goes before the tombstones.
   private func offset(of position: Position, behind tail: Tail) -> Int? {
     guard position.line >= tail.new.line, position.line > tail.new.line || position.character >= tail.new.character
     else {
@@ -154,7 +154,7 @@ struct ChangeBatch<Source: TextSource> {
     return tail.followsDeletion && offset == tail.offset ? nil : offset
   }
 
-  /// Where a place before the first edit is in `text`; nil if it is not before it.
+  /// The offset in `text` of a place before the first edit; nil if the place is not before it.
   private func offset(of position: Position, before head: Position) -> Int? {
     guard position.line <= head.line, position.line < head.line || position.character <= head.character else {
       return nil
@@ -164,7 +164,7 @@ struct ChangeBatch<Source: TextSource> {
 }
 
 extension Position {
-  /// Far more lines and columns than a text can have, and far fewer than could overflow when they are added.
+  /// Far more lines and columns than a text can have, and far fewer than could overflow in a sum.
   private static let farthest = 1 << 40
 
   fileprivate mutating func clamp() {

@@ -1,4 +1,5 @@
-/// Collects the segments of a delta, from left to right, and keeps them normal: none is empty, and no two of a kind are side by side.
+/// Collects the segments of a delta, from left to right, and keeps them normal: none is empty, and no two neighbours
+/// are of one kind.
 struct DeltaBuilder {
   private(set) var segments: [TextDelta.Segment] = []
 
@@ -37,7 +38,7 @@ struct DeltaBuilder {
     }
   }
 
-  /// Appends a delta of a part that is `count` bytes long before it.
+  /// Appends a delta of a part that has `count` bytes before it.
   mutating func append(_ delta: TextDelta, spanning count: Int) {
     var consumed = 0
     for segment in delta.segments {
@@ -51,6 +52,6 @@ struct DeltaBuilder {
     retain(count - consumed)
   }
 
-  /// What was collected.
+  /// The delta of everything collected.
   var delta: TextDelta { TextDelta(normal: segments) }
 }

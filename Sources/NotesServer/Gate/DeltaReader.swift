@@ -1,4 +1,4 @@
-/// Walks the segments of a delta in portions of any size.
+/// Reads the segments of a delta in portions of any size.
 struct DeltaReader {
   enum Kind { case retain, insert, delete }
 
@@ -8,7 +8,7 @@ struct DeltaReader {
 
   init(_ segments: [TextDelta.Segment]) { self.segments = segments }
 
-  /// What the segment at hand is; nil after the last, where everything stays as it is.
+  /// The kind of the current segment; nil after the last, where everything is retained.
   var kind: Kind? {
     guard index < segments.count else { return nil }
     switch segments[index] {
@@ -18,7 +18,7 @@ struct DeltaReader {
     }
   }
 
-  /// How many bytes of the segment at hand are left.
+  /// How many bytes of the current segment are left.
   var remaining: Int {
     guard index < segments.count else { return .max }
     switch segments[index] {

@@ -5,26 +5,27 @@
 ///       ▼                                  ▼
 ///     file, what it holds now ──lacking──► merged
 struct FileMerge: Hashable, Sendable {
-  /// What the document has to take in.
+  /// The splices to make in the document.
   let splices: [TextSplice]
-  /// What then leads from the file's text to the document's.
+  /// The delta from the file's text to the document's after that.
   let lacking: TextDelta
-  /// The base that the file still holds, if it holds one.
+  /// The base that the file still contains, if it contains one.
   let base: TextBase?
 
   init(splices: [TextSplice], lacking: TextDelta, base: TextBase? = nil) {
     (self.splices, self.lacking, self.base) = (splices, lacking, base)
   }
 
-  /// How much the document changes by it, in bytes of UTF-8.
+  /// The size of the document's changes, in bytes of UTF-8.
   var changedBytes: Int { splices.reduce(0) { $0 + $1.deleteUTF8 + $1.insert.count } }
 
-  /// Merges `file` into `document`, where `way` leads from the base to the document.
+  /// Merges `file` into `document`. `way` is the delta from the base to the document.
   ///
   /// An edit that both sides made is made once, as in other three-way merges: an editor may have written words to the file
   /// before it reported them, and the document has them from the same editor.
   ///
-  /// If the base's last line has no end, what another program appended goes behind what was typed on there meanwhile.
+  /// If the base's last line has no line feed, what another program appended comes after what was typed there
+  /// meanwhile.
   init(base: [UInt8], way: TextDelta, document: [UInt8], file: [UInt8]) {
     guard let rest = way.restOfLine(behind: base), let end = TextDiff.delta(from: base, to: file).lineEnd(behind: base)
     else {
@@ -75,18 +76,19 @@ struct FileMerge: Hashable, Sendable {
 }
 
 extension TextDelta {
-  /// What is inserted behind all of `base`, whose last line has no end, up to and with the end of that line; nil if nothing is.
+  /// What is inserted at the end of `base`, whose last line has no line feed, up to and including the end of that line;
+  /// nil if nothing is.
   fileprivate func restOfLine(behind base: [UInt8]) -> [UInt8]? {
     insertion(behind: base).map { lines in Array(lines[...(lines.firstIndex(of: 0x0A) ?? lines.count - 1)]) }
   }
 
-  /// What is inserted behind all of `base`, whose last line has no end, if it begins by ending that line.
+  /// What is inserted at the end of `base`, whose last line has no line feed, if it begins by ending that line.
   fileprivate func lineEnd(behind base: [UInt8]) -> [UInt8]? {
     guard let lines = insertion(behind: base), lines.first == 0x0A else { return nil }
     return lines
   }
 
-  /// This delta for an old text that has the first `count` bytes of the last insertion already.
+  /// This delta for an old text that already contains the first `count` bytes of the last insertion.
   fileprivate func keeping(_ count: Int) -> TextDelta {
     guard case .insert(let piece)? = segments.last else { return self }
     var builder = DeltaBuilder()
@@ -96,7 +98,8 @@ extension TextDelta {
     return builder.delta
   }
 
-  /// What is inserted behind all of `base`, whose last line has no end; nil if nothing is, or if that line has one.
+  /// What is inserted at the end of `base`, if its last line has no line feed; nil if it has one, or nothing is
+  /// inserted.
   func insertion(behind base: [UInt8]) -> [UInt8]? {
     guard let last = base.last, last != 0x0A, case .insert(let piece)? = segments.last else { return nil }
     var length = 0
@@ -116,12 +119,12 @@ extension TextDelta.Segment {
   fileprivate var isDeletion: Bool { if case .delete = self { true } else { false } }
 }
 
-/// Whole lines of a base that others took the place of.
+/// Whole lines of a base that others have replaced.
 private struct LineHunk {
   var base: Range<Int>
   var lines: [UInt8] = []
 
-  /// Whether this change, made on the one side, does all that `other` does on the other side.
+  /// Whether this change, made on one side, does everything that `other` does on the other side.
   func repeats(_ other: LineHunk) -> Bool {
     guard base.lowerBound <= other.base.lowerBound, other.base.upperBound <= base.upperBound else { return false }
     if other.lines.isEmpty { return !other.base.isEmpty }
@@ -135,7 +138,7 @@ private struct LineHunk {
     return false
   }
 
-  /// The base with the lines that both sides put at one place, where each goes on in another way; nil if there are none.
+  /// The base with the lines that both sides inserted at one place before they diverge; nil if there are none.
   static func shared(by ours: [LineHunk], and theirs: [LineHunk], in base: [UInt8]) -> [UInt8]? {
     let byPlace = Dictionary(ours.map { ($0.base, $0.lines) }) { first, _ in first }
     var (result, copied): ([UInt8], Int) = ([], 0)
@@ -149,7 +152,7 @@ private struct LineHunk {
     return result.count > base.count ? result : nil
   }
 
-  /// The whole lines that both begin with, and those that both end with then.
+  /// The whole lines that both begin with, and those that the rests of both end with.
   private static func sharedEnds(
     _ one: ArraySlice<UInt8>, _ other: ArraySlice<UInt8>
   ) -> (start: ArraySlice<UInt8>, end: ArraySlice<UInt8>) {
@@ -161,7 +164,7 @@ private struct LineHunk {
     let equalAtEnd = zip(one.reversed(), other.reversed()).prefix { $0 == $1 }.count
     let end = one.suffix(equalAtEnd)
     let isWhole = [one, other].allSatisfy { $0.count == equalAtEnd || $0.dropLast(equalAtEnd).last == 0x0A }
-    // Else the first of these lines is the end of two different ones.
+    // Otherwise the first of these lines is the end of two different ones.
     return (start, isWhole ? end : end.firstIndex(of: 0x0A).map { one[($0 + 1)...] } ?? [])
   }
 

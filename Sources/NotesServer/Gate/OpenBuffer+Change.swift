@@ -2,10 +2,10 @@ extension OpenBuffer {
   /// Applies a client's batch of changes.
   ///
   /// - Parameters:
-  ///   - rev: the last edit that the client had applied when it made them; ignored for a plain client
+  ///   - rev: the last edit that the client had applied when it made the changes; ignored for a plain client
   ///   - source: the document's text, before the splices
-  /// - Complexity: O(s · log n + c · log (s · n)), c changes in order, s the segments of what the client lacks; a full text
-  ///   costs a diff, and changes that jump to and fro cost a walk over those before them
+  /// - Complexity: O(s · log n + c · log (s · n)) for c changes in order and s segments of what the client lacks; a
+  ///   full text costs a diff, and each change out of order costs a walk over the earlier ones
   mutating func didChange(
     version: Int, rev: Int?, changes: [ContentChange], source: some TextSource
   ) -> ChangeOutcome {
@@ -17,7 +17,7 @@ extension OpenBuffer {
       }
     }
     if gate == .notes, let rev {
-      // A full text is taken whatever it names: what the client says it has applied, it has.
+      // A full text is accepted whatever it names: the client has applied what it says it has.
       fold(through: rev)
       acknowledgedRev = min(max(0, rev), Self.greatestRev)
       lastSentRev = max(lastSentRev, acknowledgedRev)
@@ -48,7 +48,7 @@ extension OpenBuffer {
   /// The greatest integer that every JSON reader can hold.
   private static let greatestRev = 1 << 53
 
-  /// What dropped edits and the unsent one have as their cause; `remote` if they differ.
+  /// The common cause of dropped edits and the unsent one; `remote` if their causes differ.
   private func commonCause(of dropped: [InFlight]) -> EditCause {
     let causes = Set(dropped.map(\.cause) + (unsent.isIdentity ? [] : [unsentCause]))
     return causes.count == 1 ? causes.first ?? .remote : .remote

@@ -1,27 +1,28 @@
 import Automerge
 
-/// Edits to plain clients, sent by `workspace/applyEdit`: one at a time, and none of the answers is trusted.
+/// Edits for plain clients, sent by `workspace/applyEdit`, one at a time. The answers are not trusted.
 ///
 ///     idle ──offer──► offered ──didChange that shows it──► idle
 ///                        │ └──refused──► idle, but nothing is offered before the next didChange
 ///                        └──said to be applied──► claimed ──any didChange──► idle
 ///
-/// The offered edit is `inFlight`, the rest `unsent`; the client certainly has neither. A client may claim to have applied an
-/// edit and have skipped it, or apply it to another text than it was made for. So only its next change tells: either it shows
-/// the edit, and whatever else it shows is the person's, or all of it is the person's, and the edit is offered anew.
+/// The offered edit is `inFlight`, the rest `unsent`; the client certainly has neither. A client may claim to have
+/// applied an edit that it skipped, or may apply it to another text than it was made for. So only its next change
+/// counts: either it contains the edit, and the rest of it is the person's, or all of it is the person's, and the edit
+/// is offered again.
 extension OpenBuffer {
   enum Offer: Hashable, Sendable {
     case idle
     case offered
-    /// The client says that it has applied it.
+    /// The client says that it has applied the edit.
     case claimed
-    /// The client has refused the last one.
+    /// The client has refused the last edit.
     case refused
   }
 
-  /// The next edit to offer, if there is one and none is on its way.
+  /// The next edit to offer; nil if there is none, or one is on its way.
   ///
-  /// - Parameter source: the document's text as it is now
+  /// - Parameter source: the document's present text
   mutating func nextOffer(source: some TextSource) -> BufferEdit? {
     guard gate == .plain, offer == .idle, !unsent.isIdentity else { return nil }
     let edits = replacements(of: unsent.refined(atMost: Self.maximumRefinedBytes), source: source)
@@ -34,11 +35,11 @@ extension OpenBuffer {
       version: version, rev: lastSentRev, edits: edits, bytes: source.measure.utf8, cause: unsentCause)
   }
 
-  /// The client has answered the offer that was made for `version`.
+  /// Call when the client has answered the offer that was made for `version`.
   mutating func offerAnswered(isApplied: Bool, version: Int) {
     guard offer == .offered else { return }
     if isApplied { return offer = .claimed }
-    // It may have changed its text before it heard of the edit; then the next one can be made for that.
+    // The client may have changed its text before it heard of the edit; then the next one can be made for that text.
     revertOffer(version == self.version ? .refused : .idle)
   }
 
@@ -48,7 +49,7 @@ extension OpenBuffer {
     offer = next
   }
 
-  /// Takes in a change that a plain client made of its text; returns what it does to the document.
+  /// Takes in a plain client's change of its text. Returns the resulting change of the document.
   mutating func plainChange(_ change: TextDelta, source: some TextSource) -> TextDelta {
     guard let offered = inFlight.first?.delta else {
       let (mine, theirs) = change.transformed(over: unsent)
@@ -72,18 +73,18 @@ extension OpenBuffer {
 }
 
 extension TextDelta {
-  /// What this change of `text` does besides making `other`; nil if it does not make that.
+  /// What this change of `text` does besides making `other`; nil if it does not make `other`.
   fileprivate func rest(after other: TextDelta, of text: [UInt8]) -> TextDelta? {
     let (changed, otherwise) = (applied(to: text), other.applied(to: text))
     if changed == otherwise { return .identity }
     let rest = TextDiff.delta(from: otherwise, to: changed)
-    // A client that looks at no version may have put it somewhere else: then that is where it belongs now.
+    // A client that ignores versions may have put it somewhere else; then that is where it belongs now.
     if refined.insertedIfNothingElse == other.insertedIfNothingElse, other.insertedIfNothingElse != nil { return rest }
     guard !rest.deletesSome(ofDeletedBy: other.inverted), rest.changedBytes < refined.changedBytes else { return nil }
     return rest
   }
 
-  /// All that it inserts, in order; nil if it deletes something.
+  /// Everything that it inserts, in order; nil if it deletes something.
   private var insertedIfNothingElse: [UInt8]? {
     var inserted: [UInt8] = []
     for segment in segments {

@@ -1,8 +1,8 @@
 extension OpenBuffer {
-  /// Opens a buffer whose text is `text` where the document's text grew out of a known base.
+  /// Opens a buffer with this text, when the document's text grew out of a known base.
   ///
-  /// - Parameter base: what turned the base's text into the document's text. The difference from the base to `text` is what
-  ///   the person did meanwhile, and is all that the splices do.
+  /// - Parameter base: the delta from the base's text to the document's. The splices make exactly the difference from
+  ///   the base's text to `text`, which is what the person did meanwhile.
   static func open(
     version: Int, encoding: PositionEncoding, gate: Gate = .notes, text: [UInt8], base: TextDelta,
     source: some TextSource
@@ -24,8 +24,8 @@ extension OpenBuffer {
     return (buffer, splices)
   }
 
-  /// True if the text is better explained as the document's, and something done to that, than as the base's: a client can
-  /// have had more than the base records. Never if that would take something it lacks for deleted.
+  /// Whether the text resembles the document's more than the base's: a client can have had more than the base records.
+  /// False if that would treat something that the client lacks as deleted.
   private func hasWholeDocument(_ text: [UInt8], source: some TextSource) -> Bool {
     if unsent.isIdentity { return false }
     let document = source.allUTF8
@@ -35,10 +35,9 @@ extension OpenBuffer {
       && fromDocument.changedBytes < TextDiff.delta(from: base.applied(to: document), to: text).changedBytes
   }
 
-  /// Opens a buffer whose text has no known base: the lines it has more go into the document, and nothing
-  /// is deleted.
+  /// Opens a buffer whose text has no known base: adds its additional lines to the document, and deletes nothing.
   ///
-  /// - Parameter isEarlier: whether the text is one that the note has had, though it is unknown when
+  /// - Parameter isEarlier: whether the note has had this text at some unknown time
   static func openKeepingBoth(
     version: Int, encoding: PositionEncoding, gate: Gate = .notes, text: [UInt8], isEarlier: Bool = false,
     source: some TextSource
@@ -48,9 +47,9 @@ extension OpenBuffer {
     return (OpenBuffer(version: version, encoding: encoding, gate: gate, base: lacking), added.splices)
   }
 
-  /// What the document lacks of the union of both, and what the text lacks of it. Compared by whole lines; if only a line
-  /// feed is missing at the end of one, the last line is still the same. A document that has grown out of the text, and only has
-  /// more before, between and behind its lines, lacks nothing.
+  /// What the document lacks of the union of both, and what the text lacks of it. Compares whole lines; a last line is
+  /// the same with or without a line feed. A document that has grown out of the text, and only has more before, between
+  /// and after its lines, lacks nothing.
   private static func union(
     of document: [UInt8], _ text: [UInt8], isEarlier: Bool
   ) -> (added: TextDelta, lacking: TextDelta) {

@@ -1,9 +1,10 @@
 import Automerge
 
 extension OpenBuffer {
-  /// Where a place of the client's text stands in the document: right after the element before it.
+  /// The document's offset of a place in the client's text: directly after the element before it.
   ///
-  /// The client's text is the one of the last version and rev it named; give those of the message to `acknowledge` first.
+  /// The client's text is that of the last version and rev that it named; pass those of the message to `acknowledge`
+  /// first.
   /// - Complexity: O(s · log n), s the segments of what the client lacks
   func documentOffset(ofClient position: Position, source: some TextSource) -> Int {
     let lacking = clientToDocument
@@ -11,29 +12,31 @@ extension OpenBuffer {
     return lacking.map(text.utf8Offset(of: position, in: encoding))
   }
 
-  /// Where a place of the document stands in the text that the client has once all that was sent has reached it.
-  /// Text that it lacks then has no width. Goes with `version` and `lastSentRev`.
+  /// The position of a place of the document in the text that the client has once everything that was sent has arrived.
+  /// Text that the client then lacks has no width. Belongs to `version` and `lastSentRev`.
   func clientPosition(ofDocument utf8Offset: Int, source: some TextSource) -> Position {
     let back = lackingInClientText.inverted
     if back.isIdentity { return source.position(utf8Offset: utf8Offset, in: encoding) }
     return TextView(of: source, through: back).position(utf8Offset: back.map(utf8Offset), in: encoding)
   }
 
-  /// The length of the client's text at `version` and `lastSentRev`, in UTF-8 bytes: what `notes/check` says.
+  /// The length of the client's text at `version` and `lastSentRev`, in UTF-8 bytes, for `notes/check`.
   func clientByteCount(source: some TextSource) -> Int { source.measure.utf8 - lackingInClientText.growth }
 
-  /// The client's text at `version` and `lastSentRev`. - Complexity: O(n)
+  /// The client's text at `version` and `lastSentRev`.
+  /// - Complexity: O(n)
   func clientText(source: some TextSource) -> [UInt8] { clientView(of: source).allUTF8 }
 
-  /// The same text, without being made.
+  /// The same text, without building it.
   func clientView<Source: TextSource>(of source: Source) -> TextView<Source> {
     TextView(of: source, through: lackingInClientText.inverted)
   }
 
-  /// What a client lacks that has got all that was sent. A plain client has it only when it has shown it.
+  /// What a client lacks that has received everything that was sent. A plain client has an edit only when it has shown
+  /// it.
   private var lackingInClientText: TextDelta { gate == .plain ? clientToDocument : unsent }
 
-  /// The replacements by which a delta that leads to the document's text is made in the text before it.
+  /// The replacements for a delta that leads to the document's text, in the text before it.
   func replacements(of delta: TextDelta, source: some TextSource) -> [BufferEdit.Replacement] {
     var result: [BufferEdit.Replacement] = []
     var place = PositionWalker(unit: encoding.unit)

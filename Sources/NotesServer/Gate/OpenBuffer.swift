@@ -15,15 +15,15 @@ import Automerge
 struct OpenBuffer: Sendable {
   /// How the client takes edits.
   enum Gate: Hashable, Sendable {
-    /// By `notes/edit`, and says with each change which it has applied.
+    /// By `notes/edit`. The client says with each change which edits it has applied.
     case notes
-    /// By `workspace/applyEdit`, if it likes; see `nextOffer`. What it lacks waits in `clientToDocument`.
+    /// By `workspace/applyEdit`, if the client wants them; see `nextOffer`. What it lacks waits in `clientToDocument`.
     case plain
   }
 
   /// An edit that was sent for the current version.
   struct InFlight: Hashable, Sendable {
-    /// Less than `rev` if several were made one entry.
+    /// Less than `rev` if this entry combines several edits.
     var firstRev: Int
     var rev: Int
     var delta: TextDelta
@@ -34,7 +34,7 @@ struct OpenBuffer: Sendable {
   let gate: Gate
   /// The version in `didOpen`.
   let openedVersion: Int
-  /// The client's last `didChange`, or what `didOpen` said.
+  /// The version of the client's last `didChange`, or of its `didOpen`.
   var version: Int
   /// The last edit that was sent; 0 before the first.
   var lastSentRev = 0
@@ -46,46 +46,46 @@ struct OpenBuffer: Sendable {
   var inFlight: [InFlight] = []
   var unsent: TextDelta
   var unsentCause = EditCause.remote
-  /// Of a plain client: what has become of the edit in flight.
+  /// For a plain client: the state of the edit in flight.
   var offer = Offer.idle
 
-  /// A buffer whose client has the document's text, or the text from which `base` leads to it.
+  /// A buffer whose client has the document's text, or the text from which `base` leads to the document's.
   init(version: Int, encoding: PositionEncoding, gate: Gate = .notes, base: TextDelta = .identity) {
     (openedVersion, self.version, self.encoding, self.gate, unsent) = (version, version, encoding, gate, base)
   }
 
-  /// The rev that the client has once all that is in flight has reached it. Edits that were dropped do not count.
+  /// The rev that the client has once everything in flight has reached it. Edits that were dropped do not count.
   var expectedRev: Int { inFlight.last?.rev ?? acknowledgedRev }
 
-  /// What turns the text that the client surely has into the document's text.
+  /// The delta from the text that the client certainly has to the document's text.
   var clientToDocument: TextDelta {
     inFlight.reduce(into: TextDelta.identity) { $0 = $0.composed(with: $1.delta) }.composed(with: unsent)
   }
 
   // MARK: - The document changed
 
-  /// Takes in edits that were made in the document by others than this client, each on the text that those before it left.
+  /// Takes in edits of the document that this client did not make, each in the text after the earlier ones.
   mutating func documentChanged(_ edits: some Sequence<TextEdit>, cause: EditCause = .remote) {
     documentChanged(by: TextDelta(edits), cause: cause)
   }
 
-  /// Takes in what others than this client did to the document's text, as one delta.
+  /// Takes in a change of the document's text that this client did not make, as one delta.
   mutating func documentChanged(by delta: TextDelta, cause: EditCause = .remote) {
     guard !delta.isIdentity else { return }
     unsentCause = unsent.isIdentity || unsentCause == cause ? cause : .remote
     unsent = unsent.composed(with: delta)
   }
 
-  /// The most entries that are kept apart for a client that never acknowledges.
+  /// The most entries that are kept separate for a client that never acknowledges.
   static let maximumInFlight = 256
 
-  /// Replaced parts of an edit are narrowed up to this size. A document's own edits are small already; comparing large parts
-  /// again for each key typed meanwhile would hold up every client.
+  /// Replaced parts of an edit are reduced to the difference up to this size. A document's own edits are small already;
+  /// comparing large parts again at each key typed meanwhile would delay every client.
   static let maximumRefinedBytes = 16 << 10
 
-  /// The next edit to send, if the client lacks anything; from now on it is in flight.
+  /// The next edit to send, which is then in flight; nil if the client lacks nothing.
   ///
-  /// - Parameter source: the document's text as it is now
+  /// - Parameter source: the document's present text
   /// - Complexity: O(s · log n), s the segments of what is unsent
   mutating func pendingEdit(source: some TextSource) -> BufferEdit? {
     guard gate == .notes, !awaitsFullText, !unsent.isIdentity else { return nil }
@@ -93,7 +93,8 @@ struct OpenBuffer: Sendable {
     let delta = unsent
     unsent = .identity
     guard !edits.isEmpty else {
-      // The same bytes, though other elements: nothing to send, but the client's elements are the new ones from here on.
+      // The same bytes, though other elements: there is nothing to send, but the client's elements are the new ones
+      // from here on.
       if let last = inFlight.indices.last { inFlight[last].delta = inFlight[last].delta.composed(with: delta) }
       return nil
     }
@@ -104,8 +105,8 @@ struct OpenBuffer: Sendable {
       version: version, rev: lastSentRev, edits: edits, bytes: source.measure.utf8, cause: unsentCause)
   }
 
-  /// Makes one entry of the older half. A client that has applied only a part of it, which is most unlikely after so many
-  /// more, is asked for its full text.
+  /// Combines the older half into one entry. A client that has applied only a part of it, which is very unlikely after
+  /// so many more, is asked for its full text.
   private mutating func mergeOldest() {
     let half = inFlight[..<(inFlight.count / 2)]
     guard let first = half.first, let last = half.last else { return }
@@ -114,12 +115,12 @@ struct OpenBuffer: Sendable {
       ..<half.endIndex, with: [InFlight(firstRev: first.firstRev, rev: last.rev, delta: delta, cause: .remote)])
   }
 
-  // MARK: - The client tells how far it is
+  // MARK: - The client acknowledges
 
-  /// Takes in a `notes/ack`, or the version and rev of any other message of the client's.
+  /// Takes in a `notes/ack`, or the version and rev of any other message of the client.
   ///
-  /// - Returns: true if they name the client's text as the gate knows it now, so that the message's positions can be used;
-  ///   false if the message is out of date or the full text is being waited for.
+  /// - Returns: true if they name the client's text as the gate knows it now, so that the message's positions can be
+  ///   used; false if the message is out of date or the full text is awaited
   @discardableResult
   mutating func acknowledge(version: Int, rev: Int) throws(ContradictionError) -> Bool {
     guard !awaitsFullText, gate == .notes else { return gate == .plain && !awaitsFullText && version == self.version }
@@ -131,7 +132,7 @@ struct OpenBuffer: Sendable {
     return true
   }
 
-  /// True if the client can have `rev` as the last edit it applied.
+  /// Whether `rev` can be the last edit that the client has applied.
   func isApplicable(_ rev: Int) -> Bool { rev == acknowledgedRev || inFlight.contains { $0.rev == rev } }
 
   /// Counts edits up to `rev` as applied.
@@ -146,7 +147,7 @@ struct OpenBuffer: Sendable {
   }
 }
 
-/// Thrown where a message contradicts what the gate knows; the gate then awaits the full text.
+/// Thrown if a message contradicts what the gate knows. The gate then awaits the full text.
 struct ContradictionError: Error, Hashable {
   var contradiction: Contradiction
 }

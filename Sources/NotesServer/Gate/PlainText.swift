@@ -1,13 +1,13 @@
 import Automerge
 
-/// Bytes as a text that answers in every unit; they must be UTF-8.
+/// UTF-8 bytes as a text that can be measured in every unit.
 struct PlainText: TextSource, Sendable {
-  /// How many bytes are walked to answer a question.
+  /// How many bytes are walked to answer a query.
   private static let stretch = 1024
 
   let bytes: [UInt8]
   let measure: TextMeasure
-  /// The measure before each stretch; each starts with a scalar.
+  /// The measure before each stretch; each stretch begins with a scalar.
   private let marks: [TextMeasure]
 
   /// - Complexity: O(n)
@@ -52,7 +52,7 @@ struct PlainText: TextSource, Sendable {
     return mark + TextMeasure(of: stretch) { mark[unit] + $0[unit] <= offset }
   }
 
-  /// The last mark that satisfies a condition which all before it satisfy, too; the first one does.
+  /// The last mark that satisfies a condition which all marks before it satisfy, too; the first one always does.
   private func lastMark(where condition: (TextMeasure) -> Bool) -> TextMeasure {
     var (low, high) = (0, marks.count)
     while high - low > 1 {

@@ -14,7 +14,7 @@ struct PositionRange: Hashable, Sendable, Codable {
   var end: Position
 }
 
-/// What a `Position`'s column counts. The raw value is the protocol's name for it.
+/// The unit of a `Position`'s column. The raw value is the protocol's name for it.
 enum PositionEncoding: String, Hashable, Sendable, Codable, CaseIterable {
   case utf8 = "utf-8"
   case utf16 = "utf-16"
@@ -30,8 +30,8 @@ enum PositionEncoding: String, Hashable, Sendable, Codable, CaseIterable {
 }
 
 extension TextSource {
-  /// The place's UTF-8 offset. Past the end of a line means its end, past the last line the end of the text, and inside
-  /// a surrogate pair or a UTF-8 sequence its start.
+  /// The place's UTF-8 offset. Past the end of a line it is the line's end, past the last line the end of the text, and
+  /// inside a surrogate pair or a UTF-8 sequence its start.
   func utf8Offset(of position: Position, in encoding: PositionEncoding) -> Int {
     guard position.line >= 0 else { return 0 }
     guard let start = measure(line: position.line) else { return measure.utf8 }

@@ -1,9 +1,9 @@
-/// What two sequences of numbers have in common, in order. Equal numbers stand for equal lines, words or scalars.
+/// What two sequences of numbers have in common, in order. Equal numbers represent equal lines, words or scalars.
 ///
-/// Equal ends are taken off, Myers' algorithm finds the shortest way where little has changed, and elsewhere elements that
-/// occur once on either side are anchors (patience diff). All of it draws on a budget; a part for which that is used up
-/// counts as replaced as a whole. So the cost is bounded whatever the input.
-/// Sources: E. Myers, "An O(ND) difference algorithm", 1986; B. Cohen, "Patience diff advantages", 2010.
+/// Equal ends are removed first. Myers' algorithm finds the smallest difference where little has changed; elsewhere,
+/// elements that occur once on each side are anchors (patience diff). All steps use up a budget; a part for which none
+/// is left counts as replaced as a whole. So the cost is bounded for any input. Sources: E. Myers, "An O(ND) difference
+/// algorithm", 1986; B. Cohen, "Patience diff advantages", 2010.
 struct SequenceDiff {
   /// `count` elements that are the same, from `old` on the one side and `new` on the other.
   struct Match: Hashable {
@@ -18,18 +18,18 @@ struct SequenceDiff {
   private(set) var budget: Int
   private var matches: [Match] = []
 
-  /// The most differences that Myers' algorithm looks for in one part. Its cost and its memory grow with the square.
+  /// The most differences that Myers' algorithm looks for in one part. Its cost and memory grow with the square.
   private static let maximumDifferences = 128
   private static let deepestNesting = 24
 
   /// - Parameters:
   ///   - distinct: one more than the greatest number in either sequence
-  ///   - budget: about how many elements may be looked at; what is left of it stands in `budget` afterwards
+  ///   - budget: about how many elements may be examined; `budget` holds the rest afterwards
   init(_ old: [Int32], _ new: [Int32], distinct: Int, budget: Int) {
     (self.old, self.new, self.distinct, self.budget) = (old, new, distinct, budget)
   }
 
-  /// What both have, from left to right.
+  /// What both have in common, from left to right.
   mutating func run() -> [Match] {
     matches = []
     compare(0..<old.count, 0..<new.count, depth: 0)
@@ -104,7 +104,7 @@ struct SequenceDiff {
     return nil
   }
 
-  /// The matches on the way back from the end, given the furthest points before every step.
+  /// The matches on the path back from the end, given the furthest points before every step.
   private func path(_ trace: [[Int32]], _ a: Range<Int>, _ b: Range<Int>) -> [Match] {
     var reversed: [Match] = []
     var (x, y) = (a.count, b.count)
@@ -129,7 +129,7 @@ struct SequenceDiff {
     return reversed.reversed()
   }
 
-  /// Pairs of elements that occur once on either side: the longest run of them that is in order on both.
+  /// Pairs of elements that occur once on each side: the longest sequence of them that is in order on both.
   private mutating func anchors(_ a: Range<Int>, _ b: Range<Int>) -> [(Int, Int)] {
     budget -= a.count + b.count
     guard budget > 0 else { return [] }
@@ -143,7 +143,8 @@ struct SequenceDiff {
     return Self.longestIncreasing(candidates)
   }
 
-  /// The longest subsequence whose old indices rise; the new ones rise as they are. - Complexity: O(n · log n)
+  /// The longest subsequence whose old indices increase; the new ones increase anyway.
+  /// - Complexity: O(n · log n)
   private static func longestIncreasing(_ pairs: [(old: Int, new: Int)]) -> [(Int, Int)] {
     var tails: [Int] = []
     var previous = [Int](repeating: -1, count: pairs.count)
@@ -166,7 +167,7 @@ struct SequenceDiff {
   }
 }
 
-/// Counts how often numbers occur on two sides, in memory that fits the smaller of their range and their count.
+/// Counts how often numbers occur on each side, in memory that depends on the smaller of their range and their count.
 private struct OccurrenceCounter {
   private struct Entry {
     var oldCount: Int32 = 0

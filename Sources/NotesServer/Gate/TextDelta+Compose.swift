@@ -1,7 +1,7 @@
 extension TextDelta {
-  /// This delta and then `next`, as one.
+  /// This delta followed by `next`, as one delta.
   ///
-  /// What `next` inserts stands right after the element to its left, before anything that this delta deleted there.
+  /// What `next` inserts comes directly after the element to its left, before anything that this delta deleted there.
   /// - Complexity: O(n) in the segments of both
   func composed(with next: TextDelta) -> TextDelta {
     if isIdentity { return next }
@@ -43,11 +43,11 @@ extension TextDelta {
     return result.delta
   }
 
-  /// Carries this delta and `other`, both made of the same text, over one another.
+  /// Transforms this delta and `other`, both made in the same text, over each other.
   ///
-  /// `mine` does after `other` what this delta meant, `theirs` does after this one what `other` meant; either way round the
-  /// text is the same. Of two insertions at one place this delta's comes first. What both deleted is deleted once; what the
-  /// other inserted inside a part that this one deletes stays.
+  /// `mine` does after `other` what this delta does alone, and `theirs` does after this one what `other` does alone; in
+  /// both orders the text is the same. Of two insertions at one place, this delta's comes first. What both deleted is
+  /// deleted once; what the other inserted inside a part that this one deletes stays.
   /// - Complexity: O(n) in the segments of both
   func transformed(over other: TextDelta) -> (mine: TextDelta, theirs: TextDelta) {
     if isIdentity || other.isIdentity { return (self, other) }

@@ -1,8 +1,8 @@
 extension TextDelta {
-  /// This delta with every replaced part narrowed to the difference. The resulting text is the same.
+  /// This delta with every replaced part reduced to the difference. The resulting text is the same.
   var refined: TextDelta { refined(atMost: .max) }
 
-  /// As `refined`, but only for replaced parts of at most this many bytes, old and new together.
+  /// Like `refined`, but only for replaced parts of at most this many bytes, old and new together.
   func refined(atMost byteCount: Int) -> TextDelta {
     var builder = DeltaBuilder()
     var (inserts, deletes): ([TextPiece], [TextPiece]) = ([], [])
@@ -32,14 +32,14 @@ extension TextDelta {
     return builder.delta
   }
 
-  /// How many bytes went.
+  /// How many bytes were deleted.
   var deletedBytes: Int {
     segments.reduce(0) { sum, segment in
       if case .delete(let piece) = segment { sum + piece.count } else { sum }
     }
   }
 
-  /// How many bytes came and went.
+  /// How many bytes were inserted and deleted.
   var changedBytes: Int {
     segments.reduce(0) { sum, segment in
       switch segment {
@@ -49,7 +49,7 @@ extension TextDelta {
     }
   }
 
-  /// True if this delta and `other`, made of the same text, both delete one and the same byte.
+  /// Whether this delta and `other`, made in the same text, both delete at least one common byte.
   func deletesSome(ofDeletedBy other: TextDelta) -> Bool {
     let ranges = other.deletedRanges
     var next = 0
@@ -74,8 +74,8 @@ extension TextDelta {
     }
   }
 
-  /// For a delta between two texts of which neither is newer: what the old text lacks, without deleting, and what
-  /// then leads from the new text to that union.
+  /// For a delta between two texts of which neither is newer: the delta that adds what the old text lacks, without
+  /// deleting, and the delta from the new text to that union.
   var keepingBoth: (added: TextDelta, lacking: TextDelta) {
     var (added, lacking) = (DeltaBuilder(), DeltaBuilder())
     for segment in segments {

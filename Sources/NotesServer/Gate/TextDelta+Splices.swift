@@ -1,6 +1,7 @@
 import Automerge
 
-/// One replacement to make in a document's text. In a list each offset counts in the text that those before have left.
+/// One replacement to make in a document's text. In a list, each offset refers to the text after the earlier
+/// replacements.
 struct TextSplice: Hashable, Sendable {
   var utf8Offset: Int
   var deleteUTF8: Int
@@ -8,8 +9,8 @@ struct TextSplice: Hashable, Sendable {
 }
 
 extension TextDelta {
-  /// What the edits, each made on the text that those before it left, did together. One that begins where the one before it ends
-  /// stands behind what that one has deleted.
+  /// The combined effect of edits, each made in the text after the earlier ones. An edit that begins where the one
+  /// before it ends comes after what that one deleted.
   /// - Complexity: O(n) in the edits if they go from left to right
   init(_ edits: some Sequence<TextEdit>) {
     var result = TextDelta.identity
@@ -29,9 +30,9 @@ extension TextDelta {
     self = result.composed(with: builder.delta)
   }
 
-  /// The delta as replacements to make one after the other.
+  /// The delta as replacements to make one after another.
   ///
-  /// Text that stands behind something deleted is inserted while that is still there, so that a CRDT puts it behind the
+  /// Text that comes after something deleted is inserted before the deletion, so that a CRDT puts it after the
   /// tombstone and not before it.
   var splices: [TextSplice] {
     var writer = SpliceWriter()
@@ -40,11 +41,11 @@ extension TextDelta {
   }
 }
 
-/// Writes a delta as replacements: what came and went between two retained parts is one group.
+/// Writes a delta as replacements: everything inserted and deleted between two retained parts is one group.
 private struct SpliceWriter {
   private var splices: [TextSplice] = []
   private var group: [TextDelta.Segment] = []
-  /// Where the group begins in the text that the replacements so far have left.
+  /// Where the group begins in the text after the replacements so far.
   private var offset = 0
 
   mutating func append(_ segment: TextDelta.Segment) {
@@ -85,7 +86,7 @@ private struct SpliceWriter {
     }
   }
 
-  /// The group as one replacement, if nothing is inserted behind something deleted.
+  /// The group as one replacement, if nothing is inserted after something deleted.
   private func simpleSplice() -> TextSplice? {
     var splice = TextSplice(utf8Offset: offset, deleteUTF8: 0, insert: [])
     for segment in group {

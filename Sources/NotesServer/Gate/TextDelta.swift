@@ -1,10 +1,10 @@
 import Automerge
 
-/// How one text became another: what was retained, inserted and deleted, from left to right.
+/// The difference between two texts: what was retained, inserted and deleted, from left to right.
 ///
-/// Inserted and deleted bytes are both kept, so a delta can be walked from either side. What follows the last segment
-/// stayed. Between two retained parts the order of insertions and deletions means something: it says where the new text
-/// stands among the elements that are gone, which is what a CRDT remembers with its tombstones.
+/// Contains both the inserted and the deleted bytes, so a delta can be applied in both directions. Everything after the
+/// last segment is retained. Between two retained parts the order of insertions and deletions matters: it says where
+/// the new text is among the deleted elements, which a CRDT remembers with its tombstones.
 struct TextDelta: Hashable, Sendable {
   enum Segment: Hashable, Sendable {
     case retain(Int)
@@ -12,15 +12,15 @@ struct TextDelta: Hashable, Sendable {
     case delete(TextPiece)
   }
 
-  /// Never empty ones, never two of a kind side by side, never a retain at the end.
+  /// Never empty, no two neighbours of one kind, and never a retained part at the end.
   private(set) var segments: [Segment] = []
 
   static let identity = TextDelta()
 
   var isIdentity: Bool { segments.isEmpty }
 
-  /// Whether all lines of `text` stay, whole and next to what else is written on them: nothing is deleted, nothing is inserted
-  /// inside a line, and no word becomes another, as "can" would in "can't".
+  /// Whether all lines of `text` stay intact, though text may be added at their ends: nothing is deleted, nothing is
+  /// inserted inside a line, and no word becomes another, as "can" would in "can't".
   /// - Complexity: O(s) in the segments
   func keepsLines(of text: [UInt8]) -> Bool {
     var place = 0
@@ -38,7 +38,7 @@ struct TextDelta: Hashable, Sendable {
     return true
   }
 
-  /// Whether a word that has `byte` at its end goes on with the next two bytes.
+  /// Whether a word that ends with `byte` continues with the next two bytes.
   private static func prolongs(_ byte: UInt8, _ next: UInt8?, _ afterNext: UInt8?) -> Bool {
     func isInWord(_ byte: UInt8?) -> Bool {
       switch byte ?? 0 {
@@ -50,7 +50,7 @@ struct TextDelta: Hashable, Sendable {
     return isInWord(next) || "'-./".utf8.contains(next) && isInWord(afterNext)
   }
 
-  /// The delta that replaces `deleted`, which stands at `utf8Offset`, by `inserted`.
+  /// The delta that replaces `deleted`, which is at `utf8Offset`, by `inserted`.
   init(utf8Offset: Int, deleted: [UInt8], inserted: [UInt8]) {
     var builder = DeltaBuilder()
     builder.retain(utf8Offset)
@@ -61,7 +61,8 @@ struct TextDelta: Hashable, Sendable {
 
   init() {}
 
-  /// - Parameter segments: as `segments` are to be, but for a retain at the end, which says nothing.
+  /// - Parameter segments: must be normal like `segments`, except that a retained part at the end is allowed and
+  ///   ignored
   init(normal segments: [Segment]) {
     self.segments = segments
     if case .retain? = segments.last { self.segments.removeLast() }
@@ -78,7 +79,7 @@ struct TextDelta: Hashable, Sendable {
     }
   }
 
-  /// The way back.
+  /// The inverse delta.
   var inverted: TextDelta {
     var result = TextDelta()
     result.segments = segments.map { segment in
@@ -91,7 +92,7 @@ struct TextDelta: Hashable, Sendable {
     return result
   }
 
-  /// Where a place of the old text is in the new one: right after the element before it, if that is still there.
+  /// The offset in the new text of a place in the old one: directly after the element before it, if that still exists.
   func map(_ offset: Int) -> Int {
     var (old, new) = (0, 0)
     for segment in segments {
@@ -108,7 +109,7 @@ struct TextDelta: Hashable, Sendable {
     return new + max(0, offset - old)
   }
 
-  /// The new text, given the old one. Bytes that the delta expects beyond the end are taken as absent.
+  /// The new text for this old one. Bytes that the delta expects past the end count as missing.
   func applied(to old: [UInt8]) -> [UInt8] {
     var new: [UInt8] = []
     new.reserveCapacity(max(0, old.count + growth))

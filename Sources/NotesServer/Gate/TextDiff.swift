@@ -1,19 +1,19 @@
 /// Finds a small difference between two texts: by lines, then by words and scalars inside what changed.
 ///
-/// The work is bounded: where two parts have little in common, or little is left of the budget, one replaces the other.
+/// The work is bounded: if two parts have little in common, or little is left of the budget, one replaces the other.
 enum TextDiff {
-  /// How many elements the comparison by lines may look at, and how many that by words and scalars inside the lines;
-  /// about 20 ns each.
+  /// How many elements the comparison of lines may examine, and how many that of words and scalars inside the lines;
+  /// each takes about 20 ns.
   private static let lineBudget = 2_000_000
   private static let wordBudget = 2_000_000
-  /// What it costs to cut and number a token, in elements looked at.
+  /// The cost of splitting and numbering a token, in elements.
   private static let tokenCost = 3
 
-  /// What turns `old` into `new`. Both must be valid UTF-8; no sequence is ever split.
+  /// The delta from `old` to `new`. Both must be valid UTF-8; no sequence is ever split.
   ///
   /// - Parameters:
   ///   - finest: `.lines` replaces whole lines only
-  ///   - placement: where new text stands in relation to the old text that it replaces
+  ///   - placement: where new text is put in relation to the old text that it replaces
   static func delta(
     from old: [UInt8], to new: [UInt8], finest: TextTokens.Grain = .scalars, placement: Placement = .beforeDeleted
   ) -> TextDelta {
@@ -22,16 +22,17 @@ enum TextDiff {
     return diff.delta
   }
 
-  /// Where new text stands in relation to the old text that it replaces. Both give the same text, but not the same merge.
+  /// Where new text is put in relation to the old text that it replaces. Both give the same text, but not the same
+  /// merge.
   enum Placement {
-    /// Where an editor puts what it types over a selection.
+    /// Before the deleted text, where an editor puts what a person types over a selection.
     case beforeDeleted
-    /// Where a line that replaces another one stays a line, although another person wrote lines beside the old one. For whole
-    /// texts, in which it is unknown how the one line became the other.
+    /// Where a line that replaces another one stays a line, even if another person wrote lines next to the old one. For
+    /// whole texts, where it is unknown how one line became the other.
     case withinLines
   }
 
-  /// A replaced part: `old` of the one text by `new` of the other. Either may be empty.
+  /// A replaced part: `old` of one text by `new` of the other. Either may be empty.
   private struct Hunk {
     var old: Range<Int>
     var new: Range<Int>
@@ -93,7 +94,7 @@ enum TextDiff {
       }
     }
 
-    /// Both without what they have in common at the start and at the end, in whole scalars.
+    /// Both ranges without what the texts have in common at their start and end, in whole scalars.
     private func trimmed(_ oldRange: Range<Int>, _ newRange: Range<Int>) -> Hunk {
       old.withUnsafeBufferPointer { old in
         new.withUnsafeBufferPointer { new in
@@ -118,7 +119,7 @@ enum TextDiff {
       }
     }
 
-    /// The hunk with as much of the equal text around it as makes its tokens whole.
+    /// The hunk, extended by equal text around it until its tokens are whole.
     private func widened(
       _ hunk: Hunk, within oldRange: Range<Int>, _ newRange: Range<Int>, to grain: TextTokens.Grain
     ) -> Hunk {
@@ -148,7 +149,7 @@ enum TextDiff {
       }
     }
 
-    /// The matches that a person would see as such: no stray letter or space between two rewritten parts.
+    /// The matches that a person would recognise: no single letter or space between two rewritten parts.
     private func worthKeeping(
       _ matches: [SequenceDiff.Match], _ oldTokens: TextTokens, _ newTokens: TextTokens, by grain: TextTokens.Grain
     ) -> [SequenceDiff.Match] {
@@ -179,7 +180,7 @@ enum TextDiff {
       }
     }
 
-    /// The hunks as a delta; of an insertion or deletion that could stand in several places, the one at a line's start.
+    /// The hunks as a delta. An insertion or deletion that could be in several places is put at a line's start.
     var delta: TextDelta {
       var builder = DeltaBuilder()
       var offset = 0
@@ -197,11 +198,11 @@ enum TextDiff {
       return builder.delta
     }
 
-    /// The offset in the old text at which a hunk's new text stands.
+    /// The offset in the old text at which a hunk's new text is put.
     ///
-    /// Another person may have written a line right before or right behind the old text. If the hunk begins a line, new text
-    /// before all deleted text could come before that line, and end up on it; if the hunk ends a line, new text behind all
-    /// deleted text could come behind the other line. Between two deleted letters it does neither.
+    /// Another person may have written a line directly before or after the old text. If the hunk begins a line, new
+    /// text before all deleted text could come before that person's line, and end up on it; if the hunk ends a line,
+    /// new text after all deleted text could come after that line. Between two deleted letters it does neither.
     private func placeOfNewText(_ hunk: Hunk) -> Int {
       guard placement == .withinLines, !hunk.new.isEmpty, !hunk.old.isEmpty, startsLine(hunk.old.lowerBound) else {
         return hunk.old.lowerBound
@@ -217,8 +218,8 @@ enum TextDiff {
 
     private func endsLine(_ offset: Int) -> Bool { offset == old.count || old[offset] == 0x0A }
 
-    /// A hunk that turns the end of a line and whole lines behind it into the end of one line, as two hunks: the lines behind it
-    /// are deleted as whole lines, so that what another person wrote between them stays a line.
+    /// Divides a hunk that turns the end of a line and whole lines after it into the end of one line: the second hunk
+    /// deletes whole lines, so that what another person wrote between them stays a line.
     private func divided(_ hunk: Hunk, before next: Int) -> [Hunk] {
       guard placement == .withinLines, !hunk.new.isEmpty, !new[hunk.new].contains(0x0A), hunk.old.upperBound < next,
         old[hunk.old.upperBound] == 0x0A, let lineEnd = old[hunk.old].firstIndex(of: 0x0A)
@@ -230,7 +231,7 @@ enum TextDiff {
       ]
     }
 
-    /// How far a hunk may slide in search of a line's start.
+    /// How far a hunk may be moved to begin at a line's start.
     private static let maximumSlide = 512
 
     private func slid(_ hunk: Hunk, after start: Int, before end: Int) -> Hunk {

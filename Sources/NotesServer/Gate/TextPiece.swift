@@ -1,13 +1,13 @@
 import Automerge
 
-/// Some text and its measure, with marks in long ones, so that looking something up does not cost more where there is more.
+/// Some text and its measure, with marks in long texts, so that a look-up does not become slower with the length.
 struct TextPiece: Hashable, Sendable {
-  /// So many bytes lie between two marks, or a few more where a scalar would be split.
+  /// The distance between two marks in bytes, or a little more to avoid splitting a scalar.
   private static let stride = 256
 
   let bytes: [UInt8]
   let measure: TextMeasure
-  /// The measures up to places in the piece, neither its start nor its end.
+  /// The measures up to places inside the piece.
   private let marks: [TextMeasure]
 
   init(_ bytes: [UInt8]) {
@@ -18,7 +18,7 @@ struct TextPiece: Hashable, Sendable {
     (self.bytes, self.measure, self.marks) = (bytes, measure, marks)
   }
 
-  /// - Parameter known: the first marks, if they are known.
+  /// - Parameter known: the first marks, if they are known
   private static func marks(
     in bytes: [UInt8], after known: [TextMeasure]
   ) -> (marks: [TextMeasure], whole: TextMeasure) {
@@ -34,7 +34,7 @@ struct TextPiece: Hashable, Sendable {
 
   var count: Int { bytes.count }
 
-  /// - Complexity: O(n) for copying the bytes, of which few are looked at.
+  /// - Complexity: O(n) for copying the bytes, few of which are examined
   subscript(range: Range<Int>) -> TextPiece {
     if range == 0..<bytes.count { return self }
     let (lower, upper) = (measure(upToByte: range.lowerBound), measure(upToByte: range.upperBound))
@@ -66,7 +66,7 @@ struct TextPiece: Hashable, Sendable {
     return start + TextMeasure(of: bytes[start.utf8...]) { (start + $0)[unit] <= offset }
   }
 
-  /// The measure up to and with the `count`-th line feed, which must be there.
+  /// The measure up to and including the `count`-th line feed, which must exist.
   /// - Complexity: O(log n)
   func measure(throughNewline count: Int) -> TextMeasure {
     guard count > 0 else { return .zero }

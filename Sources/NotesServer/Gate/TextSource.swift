@@ -1,8 +1,8 @@
 import Automerge
 
-/// A text that answers in every unit without being copied; its cost must not grow with its length.
+/// A text that can be measured in every unit without being copied, at a cost that does not grow with its length.
 ///
-/// The document's text is one, a text seen through a `TextDelta` (`TextView`) is another.
+/// The document's text is one; a text seen through a `TextDelta` (`TextView`) is another.
 protocol TextSource {
   var measure: TextMeasure { get }
 
@@ -17,11 +17,12 @@ protocol TextSource {
   func utf8(_ range: Range<Int>) -> [UInt8]
 }
 
-/// What an offset counts.
+/// The unit of an offset.
 enum TextUnit: Hashable, Sendable { case utf8, scalars, utf16 }
 
 extension TextMeasure {
-  /// Measures UTF-8. - Complexity: O(n)
+  /// Measures UTF-8.
+  /// - Complexity: O(n)
   init(of bytes: some Sequence<UInt8>) {
     self.init()
     for byte in bytes { add(byte) }
@@ -35,7 +36,7 @@ extension TextMeasure {
     if byte == 0x0A { newlines += 1 }
   }
 
-  /// The measure of the longest part of `bytes`, from their start and in whole scalars, that fits.
+  /// The measure of the longest prefix of `bytes`, in whole scalars, that fits.
   init(of bytes: some Sequence<UInt8>, whileFits fits: (TextMeasure) -> Bool) {
     self.init()
     var next = TextMeasure()

@@ -1,10 +1,10 @@
-/// A stretch of UTF-8 cut into lines, words or scalars, each numbered so that equal ones have equal numbers.
+/// A stretch of UTF-8 split into lines, words or scalars, each with a number; equal ones have equal numbers.
 struct TextTokens {
   /// Where each token starts; one more for the end of the last.
   private(set) var starts: [Int] = []
   private(set) var numbers: [Int32] = []
 
-  /// Which of the ways to cut.
+  /// The kinds of tokens.
   enum Grain { case lines, words, scalars }
 
   var count: Int { numbers.count }
@@ -12,7 +12,7 @@ struct TextTokens {
   /// The bytes of tokens `range`.
   func bytes(_ range: Range<Int>) -> Range<Int> { starts[range.lowerBound]..<starts[range.upperBound] }
 
-  /// Cuts both stretches and numbers their tokens together. `distinct` is one more than the greatest number.
+  /// Splits both stretches and numbers their tokens together. `distinct` is one more than the greatest number.
   static func cut(
     _ old: [UInt8], _ oldRange: Range<Int>, _ new: [UInt8], _ newRange: Range<Int>, by grain: Grain
   ) -> (old: TextTokens, new: TextTokens, distinct: Int) {
@@ -62,7 +62,7 @@ struct TextTokens {
   }
 }
 
-/// What a byte is to the eye that looks for words. Every scalar beyond ASCII counts as a letter.
+/// The kind of a byte for recognising words. Every scalar beyond ASCII counts as a letter.
 enum WordKind: Hashable {
   case letter, space, mark
 
@@ -112,10 +112,10 @@ private struct TokenTable {
     }
   }
 
-  /// Differs from process to process, so that no text can be made whose tokens all fall into one slot.
+  /// Differs between processes, so that an attacker cannot make a text whose tokens all fall into one slot.
   private static let seed = UInt64(truncatingIfNeeded: Hasher().finalize())
 
-  /// Eight bytes at a time, each folded in by a full multiplication.
+  /// Eight bytes at a time, each combined by a full multiplication.
   private static func hash(_ bytes: UnsafeBufferPointer<UInt8>) -> UInt64 {
     let raw = UnsafeRawBufferPointer(bytes)
     var hash = seed ^ UInt64(truncatingIfNeeded: raw.count)

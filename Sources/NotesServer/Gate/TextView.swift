@@ -1,12 +1,12 @@
 import Automerge
 
-/// A text seen through a delta: what `base` becomes by it, without being made.
-/// - Complexity: O(s · log n) to make, s the segments of the delta; O(log s + log n) a question
+/// A text seen through a delta: the result of applying it to `base`, without building it.
+/// - Complexity: O(s · log n) to make for s segments of the delta; O(log s + log n) for each query
 struct TextView<Base: TextSource>: TextSource {
   let base: Base
   let delta: TextDelta
   let measure: TextMeasure
-  /// How far each segment, and what follows the last, reaches in the view and in the base.
+  /// The ends of each segment, and of what follows the last, in the view and in the base.
   private let ends: [(view: TextMeasure, base: TextMeasure)]
 
   init(of base: Base, through delta: TextDelta) {
@@ -89,7 +89,7 @@ struct TextView<Base: TextSource>: TextSource {
     index > 0 ? ends[index - 1] : (.zero, .zero)
   }
 
-  /// The first segment whose end in the view satisfies a condition that all ends behind it satisfy too; one past the last
+  /// The first segment whose end in the view satisfies a condition that all later ends satisfy, too; one past the last
   /// if there is none.
   private func firstSegment(where condition: (TextMeasure) -> Bool) -> Int {
     var (low, high) = (0, ends.count)

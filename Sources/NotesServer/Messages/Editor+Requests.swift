@@ -1,7 +1,7 @@
 import AutomergeRepo
 import JSONRPC
 
-/// Carries out requests: here, or in the process with the network.
+/// Carries out requests, here or in the process with the network.
 extension Editor {
   func perform(_ method: String, _ params: Parameters) async throws -> any RequestResult {
     switch EditorProtocol.table[method] {

@@ -1,6 +1,6 @@
 import AutomergeRepo
 
-/// What an editor may send, and when each message is handled. EditorProtocol.md says what the messages mean.
+/// Which messages an editor may send, and when each is handled. EditorProtocol.md says what they mean.
 @AutomergeRepo
 enum EditorProtocol {
   /// When a message is handled. The editor's messages are read one after the other, in the order in which they were sent.
@@ -18,7 +18,8 @@ enum EditorProtocol {
     /// Like `inBuffer`, once the undo history of earlier processes has been read. Typing that the editor sends later must not
     /// be undone.
     case withUndo(any BufferRequest.Type)
-    /// In a task of its own. By then the documents have everything that the editor sent before; later messages do not wait.
+    /// In a task of its own. By then the documents have everything that the editor sent earlier; later messages do not
+    /// wait.
     case concurrent(any EditorRequest.Type)
     /// Like `concurrent`, in the process with the network.
     case network(any NetworkRequest.Type)

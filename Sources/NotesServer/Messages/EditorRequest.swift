@@ -28,7 +28,7 @@ protocol NetworkRequest: EditorRequest {}
 @AutomergeRepo
 protocol SharedNoteRequest: NetworkRequest {
   var note: NoteReference { get }
-  /// Whether a file that is no note becomes one.
+  /// Whether a file that is not a note becomes one.
   static var adoptsFiles: Bool { get }
 }
 
@@ -60,7 +60,7 @@ protocol BufferNotification: EditorMessage {
   func handle(by binding: BufferBinding)
 }
 
-/// What a request is answered with.
+/// The result of a request.
 protocol RequestResult {
   var json: JSONValue { get throws }
   /// The JSON's text, in UTF-8.
@@ -71,7 +71,7 @@ extension RequestResult {
   var encoded: [UInt8] { get throws { try json.encoded() } }
 }
 
-/// The result of a request that is only done.
+/// The result of a request that has nothing to return.
 struct NoResult: RequestResult {
   var json: JSONValue { [:] }
 }

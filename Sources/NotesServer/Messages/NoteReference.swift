@@ -1,7 +1,7 @@
 import AutomergeRepo
 import JSONRPC
 
-/// The note that a request names by `uri` or `id`; of a meeting perhaps one item.
+/// The note that a request names by `uri` or `id`; for a meeting, perhaps one item.
 enum NoteReference {
   case id(DocumentId, item: String?)
   case uri(String)
@@ -28,7 +28,8 @@ extension Parameters {
 }
 
 extension Parameters {
-  /// A URL of Automerge: it names a document, and perhaps a part of it. A version that it names is left aside: notes are present.
+  /// An Automerge URL, which names a document and perhaps a part of it. A version in it is ignored, because notes are
+  /// present versions.
   func documentURLIfPresent(_ field: String) throws(ResponseError) -> AutomergeURL? {
     guard let text = try stringIfPresent(field) else { return nil }
     guard let url = AutomergeURL(text) else { throw invalid(field, "is not the URL of a document") }
@@ -37,7 +38,7 @@ extension Parameters {
 }
 
 extension Editor {
-  /// The note that a request names; nil if the file is no note's.
+  /// The note that a request names; nil if the file is not a note's.
   func record(of reference: NoteReference) throws(NotesError) -> NoteRecord? {
     switch reference {
     case .id(let id, let item):
@@ -48,7 +49,7 @@ extension Editor {
       return record
     case .uri(let uri):
       if case .attached(let binding)? = buffers[uri] { return service.notebook[binding.key] }
-      return FileURI.path(uri: uri).flatMap { service.notebook.record(atPath: $0) }
+      return service.notebook.record(atURI: uri)
     }
   }
 

@@ -1,15 +1,15 @@
-/// How an agenda differs from an earlier state of it.
+/// The differences between an agenda and an earlier state of it.
 struct AgendaDifference: Hashable {
   struct Item: Hashable {
     var isNew = false
     var isMoved = false
-    /// The title that it had; nil if it has that still.
+    /// The item's former title; nil if it has not changed.
     var formerTitle: String?
   }
 
-  /// By the items' ids; those that are as they were have no entry.
+  /// By the items' ids; unchanged items have no entry.
   private(set) var items: [String: Item] = [:]
-  /// The titles of the items that are not there any more.
+  /// The titles of the items that no longer exist.
   private(set) var deleted: [String] = []
 
   var isEmpty: Bool { items.isEmpty && deleted.isEmpty }
@@ -17,9 +17,9 @@ struct AgendaDifference: Hashable {
   /// Nothing has changed.
   init() {}
 
-  /// Of items that have changed places, the fewest count as moved that explain the new order.
+  /// The items that count as moved are the fewest that explain the new order.
   ///
-  /// - Parameter ignored: the ids of items whose place and newness are no news.
+  /// - Parameter ignored: the ids of items that are not reported as new or moved
   /// - Complexity: O(n log n)
   init(from old: [AgendaEntry], to new: [AgendaEntry], ignoring ignored: Set<String> = []) {
     let before = Dictionary(old.enumerated().map { ($1.id, (place: $0, title: $1.title)) }) { first, _ in first }
@@ -41,7 +41,7 @@ struct AgendaDifference: Hashable {
     }
   }
 
-  /// Adds what happened later.
+  /// Adds later differences.
   mutating func add(_ later: AgendaDifference) {
     for (id, item) in later.items {
       guard var known = items[id] else {

@@ -2,7 +2,7 @@ import AutomergeRepo
 
 /// One item in a meeting's record, so that lists show all items in order, with or without a file.
 struct AgendaEntry: Hashable {
-  /// As `MeetingDocument.Item.id`.
+  /// The same as `MeetingDocument.Item.id`.
   var id: String
   var title: String
 

@@ -2,25 +2,25 @@ import Automerge
 import AutomergeRepo
 import Foundation
 
-/// What the buffer of one process's editor held: the exact text is known once the editor names the last edit that it applied.
-/// Each process keeps its own, because editors of several processes may have one note open.
+/// What the buffer of one process's editor contained: the exact text is known once the editor names the last edit that
+/// it applied. Each process stores its own, because editors of several processes may have one note open.
 struct ClientBase: Hashable {
   static let collection = "clients"
-  /// The key under which it is stored once the note was put away while the client's buffer stayed.
+  /// The key under which it is stored once the note was deleted while the client's buffer stayed.
   static let leftCollection = "left"
 
-  /// The editor's text before any of the steps. The steps are the edits on their way to the editor, oldest first, and last what
-  /// was not sent yet.
+  /// The editor's text before any of the steps. The steps are the edits on their way to the editor, oldest first, and
+  /// finally what was not sent yet.
   var base: TextBase
   var time: Date
-  /// The version in `didOpen`: after a reload or a restart the numbering of edits restarts.
+  /// The version in `didOpen`, because edits are numbered from the beginning after a reload or a restart.
   var opened: Int?
-  /// The last edit that the editor has certainly applied, then those on their way, oldest first.
+  /// The last edit that the editor has certainly applied, and then those on their way, oldest first.
   var acknowledged = 0
   var revs: [Int] = []
-  /// Edits sent since, each with the document's heads that it leads to.
+  /// The edits sent since, each with the document's heads that it leads to.
   var sent: [Sent] = []
-  /// The text object of the base, where it may be replaced by another.
+  /// The text object of the base, if another one may replace it.
   var object: String?
 
   struct Sent: Hashable {
@@ -28,7 +28,7 @@ struct ClientBase: Hashable {
     var heads: Set<ChangeHash>
   }
 
-  /// Only the last this many edits are remembered: an editor acknowledges what it applies.
+  /// How many of the last edits are remembered: an editor acknowledges what it applies.
   static let maximumSent = 256
 
   mutating func sent(_ rev: Int, _ heads: Set<ChangeHash>) {
@@ -36,7 +36,7 @@ struct ClientBase: Hashable {
     if sent.count > Self.maximumSent { sent.removeFirst() }
   }
 
-  /// The text of an editor that has applied `rev` and nothing later; nil if unknown.
+  /// The text of an editor that has applied `rev` and nothing after it; nil if unknown.
   func text(afterEdit rev: Int) -> TextBase? {
     if let found = sent.last(where: { $0.rev == rev }) { return TextBase(heads: found.heads, steps: []) }
     if rev == acknowledged { return TextBase(heads: base.heads, steps: base.steps) }

@@ -1,13 +1,14 @@
 import Crypto
 import Foundation
 
-/// Compares what a note's working file should hold with what it holds: all that takes long for a large text.
+/// Compares what a note's working file should contain with what it contains: everything that takes long for a large
+/// text.
 struct FileComparison: Sendable {
-  /// The bytes that the file should hold.
+  /// The bytes that the file should contain.
   let bytes: [UInt8]
   /// The file's encoding and line ends.
   let shape: FileShape
-  /// Whether the file already holds them.
+  /// Whether the file already contains them.
   let isSame: Bool
   /// The delta from the file's text to the note's; nil if there is no file, or no difference.
   let step: TextDelta?
@@ -40,7 +41,7 @@ struct FileComparison: Sendable {
   }
 }
 
-/// A large working file as this process has written it, so that it is known again without a comparison of texts.
+/// A large working file as this process has written it, to recognise it without comparing texts.
 struct WrittenFile: Sendable {
   private let base: TextBase
   private let digest: Data
@@ -48,7 +49,7 @@ struct WrittenFile: Sendable {
   /// - Complexity: O(n), off the loop.
   init(_ bytes: [UInt8], _ base: TextBase) async { (self.base, digest) = (base, await Self.digest(of: bytes)) }
 
-  /// Whether a file still holds exactly that, and the note is still known to go on from there.
+  /// Whether a file still contains exactly that, and the note is still known to continue from there.
   func isStill(_ contents: FileContents, _ base: TextBase?, of note: NoteDocument) async -> Bool {
     guard base == self.base, base?.object == note.textObject else { return false }
     return await Self.digest(of: contents.bytes) == digest

@@ -10,15 +10,15 @@ import Logging
 /// At each step a client may open the note; then the file is left to that client.
 @AutomergeRepo
 final class FileReconciler {
-  /// How many times a large file is compared off the loop, if the note changes meanwhile.
+  /// How many times a large file is compared off the loop, if the note changes during the comparison.
   private static let maximumComparisons = 3
 
   private let environment: ServiceEnvironment
   private let recoveredTexts: RecoveredTexts
   private let openFiles: OpenFiles
-  /// Is asked for another synchronization where this one could not finish the job.
+  /// Called to ask for another synchronization where this one could not finish.
   weak var planner: (any WorkingFilePlanner)?
-  /// The claims that calls of this process hold at the moment, or held.
+  /// The claims that calls of this process hold or held.
   private var claims: [NoteKey: WeakClaim] = [:]
   /// The large files as they were last written.
   private var written: [NoteKey: WrittenFile] = [:]
@@ -30,7 +30,7 @@ final class FileReconciler {
     (self.environment, self.recoveredTexts, self.openFiles) = (environment, recoveredTexts, openFiles)
   }
 
-  /// Call when the document was released from memory.
+  /// Call when the document has been released from memory.
   func forget(_ id: DocumentId) {
     claims = claims.filter { $0.key.document != id }
     written = written.filter { $0.key.document != id }
@@ -82,7 +82,7 @@ final class FileReconciler {
       return
     }
     defer { withExtendedLifetime(claim) {} }
-    // The file may hold what a killed process had taken in, or one that has ended since we read the document.
+    // The file may hold what a killed process had merged, or one that has ended since we read the document.
     if let storage = environment.repo.storage { await environment.journal.recover(environment.repo, storage) }
     try await handle.takeStored()
     // Another process may have written the file since we last did.
@@ -137,8 +137,8 @@ final class FileReconciler {
     try await followTitle(key)
   }
 
-  /// The file as its writer meant it. One that was written a moment ago, and has something that the note lacks, may be
-  /// unfinished: it is read again until it has settled.
+  /// The file as its writer meant it. A file that was written a moment ago, and has text that the note lacks, may be
+  /// unfinished: it is read again until it no longer changes.
   private func settledFile(_ path: String, _ base: TextBase?, _ note: NoteDocument) async throws -> FileSight {
     while true {
       let sight = try await environment.files.look(path, since: nil)
@@ -203,7 +203,7 @@ final class FileReconciler {
     }
   }
 
-  /// Merges the file's text. False if the note was opened meanwhile.
+  /// Merges the file's text. False if the note was opened during the merge.
   private func takeIn(
     _ contents: FileContents, _ base: TextBase?, _ note: NoteDocument, _ handle: DocHandle
   ) async throws -> Bool {
@@ -224,7 +224,7 @@ final class FileReconciler {
       try await recoveredTexts.refuse(contents.text, NoteKey(handle.id, item: note.item))
       return true
     }
-    recoveredTexts.keepIfEmptied(note, by: contents.text, of: handle.id)
+    recoveredTexts.keepIfCut(note, by: contents.text, splices, of: handle.id)
     try handle.change { _ in try note.make(splices) }
     log.notice("Took in what another program wrote to the working file of \(handle.id).")
     return true

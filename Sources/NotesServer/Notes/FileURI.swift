@@ -20,13 +20,25 @@ enum FileURI {
     return String(decoding: uri, as: UTF8.self)
   }
 
-  /// Nil unless it is a `file:` URI of this machine with an absolute UTF-8 path.
+  /// Where a file is: by its name as it is written, and, if that is another, by the one to which symbolic links lead. A note's
+  /// working file may itself be such a link. Empty unless it is a `file:` URI of this machine with an absolute UTF-8 path.
+  static func places(uri: String) -> [String] {
+    guard let written = path(uri: uri) else { return [] }
+    let real = (written as NSString).standardizingPath
+    return real == written ? [written] : [written, real]
+  }
+
+  /// The path as it is written, without `.`, `..` and empty names. Nil as above.
   static func path(uri: String) -> String? {
     for prefix in ["file:///", "file://localhost/"] where uri.hasPrefix(prefix) {
       guard let path = String(uri.dropFirst(prefix.count - 1)).removingPercentEncoding, !path.utf8.contains(0) else {
         return nil
       }
-      return (path as NSString).standardizingPath
+      var names: [Substring] = []
+      for name in path.split(separator: "/") where name != "." {
+        if name == ".." { _ = names.popLast() } else { names.append(name) }
+      }
+      return "/" + names.joined(separator: "/")
     }
     return nil
   }

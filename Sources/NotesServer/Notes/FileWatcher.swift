@@ -4,8 +4,9 @@ import Logging
 
 /// Notices at once what other programs write to the working files.
 ///
-/// An event only says where to look. The file's content counts: `WorkingFileSync` compares it with what the file held when it was
-/// last written, and merges the difference; if an editor has the note open here, `OpenFile` does. One file at a time is read.
+/// An event only says where to look; the file's content decides: `WorkingFileSync` compares it with what the file
+/// contained when it was last written, and merges the difference; if an editor has the note open here, `OpenFile` does
+/// so. Files are read one at a time.
 @AutomergeRepo
 final class FileWatcher {
   /// How long after the last event the file is read: programs write in several steps.
@@ -19,7 +20,7 @@ final class FileWatcher {
   private let fileSync: WorkingFileSync
   private let folders: any FolderWatching
   private var watches: [String: any FolderWatch] = [:]
-  /// Working files that are symbolic links, by the files to which they lead.
+  /// Working files that are symbolic links, by the files that they lead to.
   private var links: [String: String] = [:]
   private var planned: [String: any ScheduledAction] = [:]
   private var waiting: [String] = []
@@ -82,7 +83,7 @@ final class FileWatcher {
       return
     }
     do {
-      // A removed or renamed file is written again only when the note is next opened or changed.
+      // A removed or renamed file is written again only when the note is opened or changed.
       guard try await environment.files.read(path) != nil,
         case .found(let handle) = await environment.repo.find(record.id)
       else {

@@ -1,30 +1,33 @@
 import Automerge
 import AutomergeRepo
 
-/// Releases documents from memory that are not open and to which nothing has happened for a while. They are loaded again on demand.
+/// Releases documents from memory that are not open and to which nothing has happened for a while. They are loaded
+/// again on demand.
 ///
-/// A look costs as much as the documents are many to which something has happened, or that could not be released, up to a limit.
+/// The cost of a check depends only on the number of documents to which something has happened, and, up to a limit, of
+/// those that could not be released.
 @AutomergeRepo
 final class IdleDocuments {
-  /// The interval between looks; an idle document stays for one to two of these.
+  /// The interval between checks; an idle document stays for one to two of these.
   private static let interval: Duration = .seconds(15)
-  /// So many of those that could not be released are tried again at each look: one that is open may be closed without a word to us.
+  /// How many of those that could not be released are tried again at each check, since one that is open may be closed
+  /// without notice.
   private static let triedAgain = 256
-  /// So many are released in one turn of the loop.
+  /// How many are released in one turn of the loop.
   private static let releasedPerTurn = 64
 
   private let repo: Repo
   private let clock: any RepoClock
-  /// What was used between the last two looks.
+  /// The documents that were used between the last two checks.
   private var used: Set<DocumentId> = []
-  /// What could not be released, longest waiting first; each once.
+  /// The documents that could not be released, longest waiting first; each once.
   private var kept: [DocumentId] = []
   private var isKept: Set<DocumentId> = []
   var isEnabled = true
 
   init(repo: Repo, clock: any RepoClock) { (self.repo, self.clock) = (repo, clock) }
 
-  /// Looks from now on.
+  /// Checks from now on.
   func begin(inUse: @escaping (DocumentId) -> Bool) {
     clock.schedule(after: Self.interval) { [weak self] in
       guard let self else { return }
@@ -36,7 +39,7 @@ final class IdleDocuments {
   private func look(_ inUse: @escaping (DocumentId) -> Bool) {
     let before = used
     used = repo.takeUsedDocuments()
-    // In the same order in every run.
+    // Sorted, so that every run does this in the same order.
     let quiet = before.subtracting(used).sorted { $0.description < $1.description }
     let again = kept.prefix(Self.triedAgain)
     isKept.subtract(again)

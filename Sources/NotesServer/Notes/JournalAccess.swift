@@ -1,4 +1,5 @@
-/// Gives the server access to the journals of this person's processes. What is appended survives the end of the process.
+/// Gives the service access to the journals of this person's processes. What is appended survives the end of the
+/// process.
 public protocol JournalAccess: Sendable {
   /// Appends to the journal of this process, at once and without waiting for the disk. Returns the segment's size in bytes; nil
   /// if nothing was written.

@@ -2,8 +2,8 @@ import Automerge
 import AutomergeRepo
 import Foundation
 
-/// One entry of a journal: changes of a document together with their effect on the editors' texts, so that neither is ever
-/// there without the other.
+/// One entry of a journal: changes of a document together with their effect on the editors' texts, so that neither
+/// exists without the other.
 ///
 /// On disk: four bytes of length, eight bytes of checksum of the body, both big-endian, then the body in CBOR.
 struct JournalFrame: Hashable {
@@ -72,7 +72,7 @@ struct JournalFrame: Hashable {
     }
   }
 
-  /// The entries of a journal. One that the process did not get to write in full ends it.
+  /// The entries of a journal, up to one that the process did not finish writing.
   static func all(in bytes: [UInt8]) -> [JournalFrame] {
     var frames: [JournalFrame] = [], place = 0
     func number(_ range: Range<Int>) -> UInt64 { bytes[range].reduce(0) { $0 << 8 | UInt64($1) } }
@@ -143,7 +143,7 @@ extension JournalFrame.Client {
   }
 }
 
-/// What a journal adds up to.
+/// The combined content of a journal.
 struct JournalContent {
   /// The changes of each document, as chunks.
   var changes: [DocumentId: Data] = [:]

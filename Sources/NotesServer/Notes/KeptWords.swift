@@ -6,7 +6,7 @@ struct KeptWords: Equatable {
   var title: String
   var text: [UInt8]
 
-  /// The texts that change when these changes, and all that depend on them, are removed.
+  /// The texts that would change if these changes, and all that depend on them, were removed.
   ///
   /// - Parameter announced: changes whose words are kept already
   /// - Complexity: O(n) in the history

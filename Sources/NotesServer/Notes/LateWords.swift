@@ -3,13 +3,13 @@ import Foundation
 
 /// Words that people wrote into a document after it had moved to another one, without the removed guests.
 ///
-/// Both documents share all changes up to the move, so what the remaining people wrote since goes into the new one change by
-/// change, however often it is brought. What they wrote on top of changes of the removed cannot: each person brings their own
-/// words, as a text in which the removed guests' changes are reverted.
+/// Both documents share all changes up to the move, so later changes of the remaining people are simply applied to the
+/// new one; applying them again has no effect. Changes on top of those of removed guests cannot be: each person brings
+/// their own words, as a text in which the removed guests' changes are reverted.
 struct LateWords {
   /// Changes for the new document, as chunks, dependencies first.
   private(set) var changes = Data()
-  /// This person's changes that depend on others that are left out.
+  /// This person's changes that depend on excluded ones.
   private(set) var stuck: [ChangeHash] = []
   /// Changes of the removed guests, and others' changes that depend on them, in order.
   private(set) var leftOut: [ChangeHash] = []

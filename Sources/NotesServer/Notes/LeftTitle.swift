@@ -1,14 +1,14 @@
 import Automerge
 
-/// A title that a person gave to an agenda item while another moved it. It is in the map that the item's map was made from, or
-/// in one made from the same map, and has to be given to the item once more.
+/// A title that a person gave to an agenda item while another person moved the item. It is in the map that the item's
+/// map was made from, or in one made from the same map, and must be given to the item again.
 ///
 ///     root ──move──► a ──move──► item        what counts
 ///       └────move──► copy                    what several people made at the same moment
 ///
-/// Every move records the title that its author knew: the one that the new map began with. A map with another title was given
-/// it by a person who did not know of the move. A title that was brought is recorded with the map it came from: when that map is
-/// given the next one, by a person who still does not know, the next one is brought, too.
+/// Every move records the title that its author knew, with which the new map began. If the old map has another title, a
+/// person set it who did not know of the move. A brought title is recorded with the map it came from: if a person who
+/// still does not know of the move sets another one there, that is brought, too.
 struct LeftTitle: Equatable {
   var title: String
   /// The map that has the title.
@@ -16,7 +16,7 @@ struct LeftTitle: Equatable {
   /// The author of the concurrent move, whose process is the first to bring the title.
   var mover: ActorId
 
-  /// At most this many moves of one item are followed.
+  /// The most moves of one item that are followed.
   private static let maximumMoves = 256
 
   /// The maps that an item's map was made from, itself first.
@@ -37,7 +37,7 @@ struct LeftTitle: Equatable {
     return Dictionary(objects.map { ($0, meeting.title(of: $0)) }) { first, _ in first }
   }
 
-  /// Nil if no title was left behind, or the item has been given another one since.
+  /// Nil if no title was left behind, or if the item has been renamed since.
   static func find(of item: MeetingDocument.Item, in meeting: MeetingDocument) -> LeftTitle? {
     let counted = course(of: item.object, in: meeting)
     guard !isNamed(item.object, meeting) else { return nil }

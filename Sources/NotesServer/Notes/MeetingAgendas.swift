@@ -27,8 +27,8 @@ final class MeetingAgendas {
     }
   }
 
-  /// When several people moved an item at the same moment, keeps one copy: each person's process removes its own other copies.
-  /// A title given to a copy that goes is given to the one that stays.
+  /// When several people moved an item at the same moment, keeps one copy: each person's process removes its own other
+  /// copies. A title given to a removed copy is given to the one that stays.
   func tidy(_ meeting: MeetingDocument, _ items: [MeetingDocument.Item], _ handle: DocHandle) {
     let before = notebook[handle.id]
     defer {

@@ -3,11 +3,12 @@ import Foundation
 
 /// A meeting's document: `{title, attendees: [text], agendas: [{id, title, discussion: Text}]}`.
 ///
-/// Reading is lenient. An item without an id goes by its place; of items with equal ids the later ones get a number.
+/// Reading is lenient. An item without an id is identified by its place; of items with equal ids, the later ones get a
+/// number.
 ///
-/// An Automerge list cannot move elements: a moved item is created anew with two more members, `from`, the map that it was made
-/// from, and `origin`, the first map of all. So items that several people moved at the same moment are known as copies of one
-/// item. The last copy counts, in the order of object ids, which is the same everywhere.
+/// An Automerge list cannot move elements: a moved item is created anew with two more members, `from`, the map that it
+/// was made from, and `origin`, the first map of all. So items that several people moved at the same moment can be
+/// recognised as copies of one item. The last copy in the order of object ids counts, which is the same everywhere.
 struct MeetingDocument {
   struct Item: Hashable {
     /// Unique in the document.
@@ -55,7 +56,7 @@ struct MeetingDocument {
     for (index, item) in content.agendas.enumerated() { try make(item, inPlace: index) }
   }
 
-  /// Cut off like a note's.
+  /// Cut to the same length as a note's.
   var title: String { NoteDocument.shownTitle(text(.ROOT, "title") ?? "") }
 
   var attendees: [String] {
@@ -72,7 +73,7 @@ struct MeetingDocument {
   /// - Complexity: O(n) in the items.
   var items: [Item] {
     var (items, taken): ([Item], Set<String>) = ([], [])
-    // The last numbers given, for thousands of items may have one id.
+    // The last number given for each id, because thousands of items may have one id.
     var numbers: [String: Int] = [:]
     for copies in places {
       guard let last = copies.max(by: { $0.object < $1.object }) else { continue }
@@ -116,7 +117,7 @@ struct MeetingDocument {
 
   private func origin(of object: ObjId) -> String { text(object, "origin") ?? object.description }
 
-  /// Cut off like a note's.
+  /// Cut to the same length as a note's.
   func title(of object: ObjId) -> String { NoteDocument.shownTitle(wholeTitle(of: object)) }
 
   private func wholeTitle(of object: ObjId) -> String { givenTitle(of: object) ?? text(object, "title") ?? "" }
@@ -177,13 +178,13 @@ struct MeetingDocument {
     }
   }
 
-  /// Gives the item a title that a person gave to another of its maps.
+  /// Gives an item a title that a person gave to another of its maps.
   func bring(_ title: String, from object: ObjId, to item: Item) throws {
     try rename(item, to: title)
     try document.put(obj: item.object, key: Self.broughtKey(from: object), value: .String(title))
   }
 
-  /// The title that was brought to an item's map from another of its maps, the last time.
+  /// The title that was last brought to an item's map from another one of its maps.
   func title(broughtFrom source: ObjId, to object: ObjId) -> String? { text(object, Self.broughtKey(from: source)) }
 
   /// Whether the map's title was copied from another map.

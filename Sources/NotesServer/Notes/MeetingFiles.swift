@@ -5,16 +5,16 @@ import Foundation
 /// The working files of meetings: one for each item of the agenda, in a folder.
 @AutomergeRepo
 final class MeetingFiles {
-  /// A meeting with more items has files for the first ones, and for those that were opened here.
+  /// How many items of a meeting have files: the first ones, in addition to those that were opened here.
   private static let maximumFiles = 100
 
   private let environment: ServiceEnvironment
   private let recoveredTexts: RecoveredTexts
   private let reconciler: FileReconciler
   private let agendas: MeetingAgendas
-  /// Looks after the files that are made here.
+  /// Keeps the files that are made here up to date.
   weak var planner: (any WorkingFilePlanner)?
-  /// The items of each meeting that are to be synchronized with their files.
+  /// The items of each meeting that must be synchronized with their files.
   private var unsettled: [DocumentId: UnsettledItems] = [:]
 
   private var notebook: Notebook { environment.notebook }
@@ -167,7 +167,7 @@ final class MeetingFiles {
   }
 }
 
-/// The items of a meeting that are to be synchronized with their files, by their texts.
+/// The items of a meeting that must be synchronized with their files, by their texts.
 private enum UnsettledItems {
   case all
   case some(Set<ObjId>)

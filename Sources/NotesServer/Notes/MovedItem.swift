@@ -1,13 +1,13 @@
 import Automerge
 import Foundation
 
-/// An agenda item's text that was made anew because a person moved the item, once or several times, perhaps while others moved
-/// it too.
+/// An agenda item's text that was made again because a person moved the item, once or several times, perhaps while
+/// others moved it too.
 ///
-/// An Automerge list has no move operation. The service that moves an item creates it again, with the text that it knows, and
-/// deletes the old one. What other people typed into the old one at the same moment is missing from the new one. For each
-/// person, the process that has the item open writes that person's words once more, also those of earlier processes. Only one
-/// process of a person can have an item open, so the words come once.
+/// An Automerge list has no move operation. The service that moves an item creates it again, with the text that it
+/// knows, and deletes the old one. What other people typed into the old one at the same moment is missing from the new
+/// one. For each person, the process that has the item open writes that person's words again, including those of
+/// earlier processes. Only one process of a person can have an item open, so the words are written once.
 ///
 ///     root ──move──► a ──move──► new        the text that counts
 ///       └────move──► b ──move──► old        the text that this process has open
@@ -30,7 +30,7 @@ struct MovedItem {
     var after: Set<ChangeHash> { [change.hash] }
   }
 
-  /// What the person wrote in the old text, or brought to it, and the new one lacks.
+  /// What the person wrote in the old text, or brought to it, and the new text lacks.
   ///
   /// - Returns: nil if the new text's moves cannot be followed
   var wordsLeftBehind: [TextSplice]? {
@@ -50,7 +50,7 @@ struct MovedItem {
     guard let counted = way.last, let before = edits(along: way),
       let later = edits(of: counted.to, since: counted.after)
     else { return nil }
-    // What was typed beside a later move is left behind as well, and brought by others.
+    // What was typed during a later move is left behind as well, and brought by others.
     own = own.transformed(over: before).mine.transformed(over: later).mine
     return own.splices
   }
@@ -67,7 +67,8 @@ struct MovedItem {
     return moved.edits(of: old, from: move.before, to: move.before.union(heads))?.isIdentity ?? false
   }
 
-  /// Whether the new text has all that anybody typed into the old one, which may belong to a branch that does not count.
+  /// Whether the new text has everything that people typed into the old one, which may belong to a branch that does not
+  /// count.
   static func hasAll(of old: ObjId, new: NoteDocument) -> Bool {
     MovedItem(old: new.with(earlier: old), new: new, isOwn: { _ in true }).wordsLeftBehind?.isEmpty ?? false
   }

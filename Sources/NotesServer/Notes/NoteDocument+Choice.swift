@@ -1,7 +1,7 @@
 import Automerge
 
-// `@notes.text` is the id of the text object that is the note, where the document's root does not say it. A path would change
-// with its list.
+// `@notes.text` is the id of the text object that is the note, if the document's root does not say it. A path would
+// change with its list.
 extension NoteDocument {
   private static let choiceKey = "text"
 
@@ -16,8 +16,7 @@ extension NoteDocument {
     return text
   }
 
-  /// Whether the document's text is still this one: it is not if a peer has deleted it, put another one in its place, or chosen
-  /// another.
+  /// Whether the document's text is still this one. It is not if a peer has deleted it, replaced it, or chosen another.
   ///
   /// - Complexity: O(d log n), d its depth; O(k) in the keys of the root if none of them says which text it is
   var isCurrent: Bool {
@@ -25,10 +24,10 @@ extension NoteDocument {
     return Self.contentText(of: document) == content
   }
 
-  /// Whether the text is in the document, be it the note's or not.
+  /// Whether the text is in the document, whether it is the note's or not.
   var isVisible: Bool { Self.isVisible(content, in: document) }
 
-  /// Whether neither the object nor one around it was deleted or replaced.
+  /// Whether neither the object nor one that contains it was deleted or replaced.
   private static func isVisible(_ object: ObjId, in document: Document) -> Bool {
     guard let path = try? document.path(obj: object), !path.isEmpty else { return false }
     let objects = path.dropFirst().map(\.obj) + [object]

@@ -3,8 +3,8 @@ import Foundation
 
 /// A note's document: `{ "@notes": {"type", "version"}, title: Text, created: timestamp, content: Text, people }`.
 ///
-/// Reading is lenient, since documents are made elsewhere too: the text is the one that was chosen, else `content`, else `text`,
-/// else the first text in the root.
+/// Reading is lenient, because documents are made elsewhere, too: the text is the one that was chosen; otherwise
+/// `content`, `text`, or the first text in the root.
 struct NoteDocument: Sendable {
   let document: Document
   /// The text that the editor edits.
@@ -47,7 +47,7 @@ struct NoteDocument: Sendable {
     self.document = document
   }
 
-  /// The text object's id where it may be replaced by another: a meeting's item that is moved gets a new text, and another
+  /// The text object's id, if another one may replace it: a meeting's item that is moved gets a new text, and another
   /// text may be chosen.
   var textObject: String? { item == nil && !isChosen ? nil : content.description }
 
@@ -58,10 +58,10 @@ struct NoteDocument: Sendable {
     return note
   }
 
-  /// The title, cut to `maximumTitleLength`: titles come from peers, and are listed and shown.
+  /// How long a title may be: titles come from peers, and are listed and shown.
   static let maximumTitleLength = 1000
 
-  /// Cut off after `maximumTitleLength` scalars.
+  /// Cut to `maximumTitleLength` scalars.
   var title: String? {
     if let itemObject { return MeetingDocument(document)?.title(of: itemObject) }
     let title: String? =
@@ -97,7 +97,7 @@ struct NoteDocument: Sendable {
     }
   }
 
-  /// Changes the text; each splice stands in the text that those before it have left.
+  /// Makes splices in the text; each refers to the text after the earlier ones.
   func make(_ splices: [TextSplice]) throws {
     for splice in splices {
       try document.spliceText(
@@ -156,7 +156,7 @@ struct NoteDocument: Sendable {
     }
   }
 
-  /// The text that the root says it is.
+  /// The text that the root says is the note.
   static func contentText(of document: Document) -> ObjId? {
     func text(_ key: String) -> ObjId? {
       guard case .Object(let text, .Text) = try? document.get(obj: .ROOT, key: key) else { return nil }

@@ -11,8 +11,9 @@ import Foundation
 struct NoteAuthors {
   private static let maximumNameLength = 80
 
-  /// The names in the document, by the first half of actor ids.
-  private let names: [String: String]
+  /// The names in the document are read when they are needed: a writer can add any number.
+  private let document: Document
+  private let people: ObjId?
   private let own: (person: String, name: String)
   private let isAlone: Bool
   private let met: ([UInt8]) -> String?
@@ -24,14 +25,17 @@ struct NoteAuthors {
     of note: NoteDocument, own: (person: String, name: String), isAlone: Bool, met: @escaping ([UInt8]) -> String?
   ) {
     (self.own, self.isAlone, self.met) = (own, isAlone, met)
-    var names: [String: String] = [:]
-    if case .Object(let people, .Map)? = try? note.document.get(obj: .ROOT, key: "people") {
-      for (person, value) in (try? note.document.mapEntries(obj: people)) ?? [] {
-        guard case .Object(let entry, .Map) = value else { continue }
-        if case .Scalar(.String(let name))? = try? note.document.get(obj: entry, key: "name") { names[person] = name }
-      }
-    }
-    self.names = names
+    document = note.document
+    people =
+      if case .Object(let people, .Map)? = try? note.document.get(obj: .ROOT, key: "people") { people } else { nil }
+  }
+
+  /// The name of a person in the document, by the first half of actor ids.
+  private func nameInDocument(of person: String) -> String? {
+    guard let people, case .Object(let entry, .Map)? = try? document.get(obj: people, key: person),
+      case .Scalar(.String(let name))? = try? document.get(obj: entry, key: "name")
+    else { return nil }
+    return name
   }
 
   /// The person's name, marked if only the document says it; of an unknown person the beginning of the actor id.
@@ -41,7 +45,7 @@ struct NoteAuthors {
     let person = Self.person(of: actor)
     if person == Tutor.person, isAlone { return Tutorial.robot }
     let known = person == own.person ? own.name : met(Array(actor.bytes.prefix(8)))
-    let claimed = known == nil ? names[person].flatMap(Self.oneLine) : nil
+    let claimed = known == nil ? nameInDocument(of: person).flatMap(Self.oneLine) : nil
     let marks = [claimed == nil ? nil : "claimed", isVerified ? nil : "unverified"].compactMap(\.self)
     let name = known ?? claimed ?? String(person.prefix(8))
     return marks.isEmpty ? name : "\(name) (\(marks.joined(separator: ", ")))"

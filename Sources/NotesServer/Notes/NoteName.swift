@@ -4,15 +4,15 @@ public struct NoteName: Sendable {
 
   public init(_ text: String) { self.text = text }
 
-  /// The notes that it may mean: the one with this id, else all with exactly this title, else all whose title differs in case
-  /// only.
+  /// The notes that it may mean: the one with this id; otherwise those with exactly this title; otherwise those whose
+  /// title differs only in case.
   public func matches<Note>(in notes: [Note], id: (Note) -> String?, title: (Note) -> String?) -> [Note] {
     if let note = notes.first(where: { id($0) == text }) { return [note] }
     let exact = notes.filter { title($0) == text }
     return exact.isEmpty ? notes.filter { title($0)?.lowercased() == text.lowercased() } : exact
   }
 
-  /// The message when it may mean several notes.
+  /// The message if it may mean several notes.
   public func ambiguity(_ ids: [String]) -> String {
     "\(ids.count) notes are called \"\(text)\"; name one by its id: \(ids.joined(separator: ", "))."
   }

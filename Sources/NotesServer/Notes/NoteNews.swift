@@ -1,8 +1,8 @@
 import AutomergeRepo
 import JSONRPC
 
-/// What to tell a person about an open note when its buffer changes its nature: the kinds of `notes/event`, their reasons, and
-/// the words that both editors show.
+/// What to tell a person about an open note when the nature of its buffer changes: the kinds of `notes/event`, their
+/// reasons, and the words that both editors show.
 enum NoteNews: Hashable {
   /// Why a buffer is no longer a note.
   enum Reason: String, Hashable {
@@ -11,7 +11,7 @@ enum NoteNews: Hashable {
     case textDeleted
     /// The service was restarted and does not know the note.
     case notFound
-    /// The note is there and cannot be opened.
+    /// The note exists but cannot be opened.
     case notOpened
   }
 
@@ -19,24 +19,25 @@ enum NoteNews: Hashable {
   case access(Access, host: String)
   /// What was typed is not in the note, but in a file of its own.
   case refused(recovered: String)
-  /// The disk takes no copy of words that the note does not take, either; they are kept and tried again.
+  /// The disk accepts no copy of words that the note does not accept, either. The service keeps them in memory and
+  /// tries again.
   case notStored(isFull: Bool)
   /// The host no longer shares the note with this person.
   case unshared(host: String)
-  /// A guest that had the note from this person has let it go.
+  /// A guest has stopped sharing a note of this person's.
   case gaveUp(guest: String)
-  /// Another text of the document is the note's: a peer has chosen it, or put it in the place of the one there was.
+  /// Another text of the document is now the note's: a peer has chosen it, or replaced the former one by it.
   case anotherText
   /// From now on the buffer is a plain file's.
   case detached(Reason)
-  /// The note is not here yet; the name is that of the host, or what else it is waited for.
+  /// The note is not here yet; the name is that of the host, or of what else it waits for.
   case waiting(for: String)
   /// The note continues in another document, without the removed guests.
   case moved(from: DocumentId, Mover)
 
   /// The person who removed the guests.
   enum Mover: Hashable {
-    /// This person did; the name is that of the one who was removed.
+    /// This person removed the guest with this name.
     case removed(String)
     case host(String)
   }
@@ -83,7 +84,7 @@ enum NoteNews: Hashable {
   static let maximumMessageLength = 60
   private static let shortestTitle = 8
 
-  /// `name`, `middle`, the title in quotes and `end`; cuts the title, then the name, if there is no room.
+  /// `name`, `middle`, the title in quotes and `end`. If there is too little room, cuts the title, and then the name.
   static func fitted(
     _ name: String, _ middle: String, _ title: String, _ end: String, within length: Int = maximumMessageLength
   ) -> String {
@@ -92,8 +93,10 @@ enum NoteNews: Hashable {
     return cut(name, to: max(1, room - title.count)) + middle + "\"\(title)\"" + end
   }
 
+  /// The mark behind a name stays.
   static func cut(_ text: String, to count: Int) -> String {
-    text.count <= count ? text : text.prefix(max(0, count - 1)) + "…"
+    guard text.count > count else { return text }
+    return NameMark.cut(text, to: count, measuredBy: \.count, cut) ?? text.prefix(max(0, count - 1)) + "…"
   }
 
   /// The parameters of the event.

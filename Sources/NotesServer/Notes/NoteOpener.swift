@@ -1,11 +1,11 @@
 import AutomergeRepo
 
-/// Makes sure that notes are here and that their working files exist.
+/// Ensures that notes are here and have their working files.
 @AutomergeRepo
 struct NoteOpener {
   let service: Service
 
-  /// Answers with the note's successor if it is moved meanwhile.
+  /// Returns the note's successor if the note is moved meanwhile.
   func open(_ id: DocumentId) async throws -> NoteRecord {
     let record = try await openHere(id)
     let latest = service.notebook.latest(id)
@@ -14,7 +14,7 @@ struct NoteOpener {
 
   private func openHere(_ id: DocumentId) async throws -> NoteRecord {
     let handle = try await service.fetch(id)
-    // Since the request the note continues as another document, which now has the file.
+    // While the request was handled, the note was moved to another document, which now has the file.
     if let moved = service.notebook[id], moved.successor != nil { return moved }
     if !handle.document.isNoteOrMeeting { try await TextChoice(service: service).settle(handle) }
     if service.notebook[id]?.folder != nil || NoteDocument(handle.document) == nil {
@@ -34,7 +34,7 @@ struct NoteOpener {
     return try await service.makeWorkingFile(for: handle, title: title, directory: service.notesDirectory)
   }
 
-  /// Makes sure that every item of the meeting has its file, in a folder named by the meeting's title.
+  /// Ensures that every item of the meeting has its file, in a folder named after the meeting's title.
   func openMeeting(_ handle: DocHandle) async throws -> NoteRecord {
     guard let meeting = MeetingDocument(handle.document) else {
       throw NotesError(.notANote, "The document \(handle.id) contains no text.")
@@ -57,7 +57,7 @@ struct NoteOpener {
     return service.notebook[handle.id] ?? record
   }
 
-  /// The item's place; creates its file if there is none yet.
+  /// The item's place. Makes its file if there is none yet.
   func openItem(_ item: String, of handle: DocHandle) async throws -> NoteRecord {
     guard MeetingDocument(handle.document)?.item(item) != nil else { throw NotesError.noSuchItem }
     let key = NoteKey(handle.id, item: item)
@@ -68,8 +68,8 @@ struct NoteOpener {
     return record
   }
 
-  /// The place of a note that another person shares: answered when it is stored, so that a service that is killed next still
-  /// has it.
+  /// The place of a note that another person shares. Returns when the note is stored, so that it survives if the
+  /// service is killed next.
   func placeOfArrival(_ id: DocumentId) async throws -> NotePlace {
     let record = try await open(id)
     let handle = try await service.fetch(id)

@@ -1,7 +1,7 @@
 import AutomergeRepo
 import JSONRPC
 
-/// Where a note is, and what this person may do with it; for a meeting all items, and the first one's place.
+/// Where a note is, and what this person may do with it; for a meeting, all items, and the first one's place.
 struct NotePlace: RequestResult {
   let id: DocumentId
   let title: String
@@ -32,7 +32,7 @@ struct NotePlace: RequestResult {
   }
 }
 
-/// Where an item of a meeting is; one without a file has no path.
+/// Where an item of a meeting is. One without a file has no path.
 struct ItemPlace {
   let item: String
   let title: String

@@ -2,7 +2,7 @@ import Automerge
 import AutomergeRepo
 import Foundation
 
-/// What the store keeps of a note beside its document.
+/// What the store keeps about a note besides its document.
 struct NoteRecord: Hashable {
   let id: DocumentId
   /// The agenda item of a meeting that it belongs to; nil for a note, and for a meeting as a whole.
@@ -18,38 +18,40 @@ struct NoteRecord: Hashable {
   var agenda: [AgendaEntry] = []
   /// The agenda as this person last saw it in a list; nil if never.
   var agendaSeen: [AgendaEntry]?
-  /// The files elsewhere that hold the whole document and are kept equal to it, the one opened last first; absolute paths.
+  /// The files elsewhere that contain the whole document and are kept equal to it, the one opened last first; absolute
+  /// paths.
   var documentFiles: [String] = []
   /// The text object last synchronized with the working file. A meeting's item that was moved has another one.
   var textObject: String?
   var words = 0
-  /// Whether other people have written since a client last had it open.
+  /// Whether other people have written in it since a client last had it open.
   var isUnread = false
   var shape = FileShape.plain
-  /// When the note was put away; it is removed for good some time later.
+  /// When the note was deleted; it is removed permanently some time later.
   var deletedSince: Date?
-  /// The document in which the note continues; the store then keeps this one only for a while.
+  /// The document that continues the note; the store then keeps this one only for a while.
   var successor: DocumentId?
-  /// The deletion for everyone that was followed, or undone here: it is not followed again.
+  /// The deletion for everyone that was followed, or undone here, and is not followed again.
   var deletionSeen: Date?
-  /// What the working file held when it was last written or read.
+  /// What the working file contained when it was last written or read.
   var fileBase: TextBase? {
     didSet {
       guard let oldValue, fileBase != oldValue else { return }
-      // A large one only says how the file was about to be rewritten. The one before it says what the file held then.
+      // A large base only says how the file was about to be rewritten. The one before it says what the file contained
+      // then.
       let kept = oldValue.textByteCount <= Self.maximumBytesOfEarlierBase ? [oldValue] : []
       earlierFileBases = Array((kept + earlierFileBases).prefix(Self.maximumEarlierBases))
     }
   }
-  /// What it held before that, latest first: an editor may have read it then, and report it only now.
+  /// What the file contained before, latest first: an editor may have read it then, and report it only now.
   private(set) var earlierFileBases: [TextBase] = []
-  /// What it holds, then what it held before, latest first.
+  /// What the file contains, and then what it contained before, latest first.
   var fileBases: [TextBase] { (fileBase.map { [$0] } ?? []) + earlierFileBases }
-  /// What a client had; written by an earlier version, which kept one for all processes.
+  /// What a client had; written by an earlier version, which stored one for all processes.
   var earlierClientBase: TextBase?
   /// The heads that this person saw when a client last had it open.
   var seen: Set<ChangeHash>?
-  /// Whether a client's buffer stayed when the note was put away; the store then has what it held.
+  /// Whether a client's buffer stayed when the note was deleted; the store then has what it contained.
   var hasLeftBuffers = false
 }
 
@@ -61,11 +63,11 @@ struct TextBase: Hashable {
   /// The deltas from the base's text to the text at `heads`. While some of them were on their way to the client, its text may
   /// have been that before any of these.
   var steps: [TextDelta]
-  /// The base's text object, where it may be replaced by another: a meeting's item that is moved gets a new text. Nil in
+  /// The base's text object, if another one may replace it: a meeting's item that is moved gets a new text. Nil in
   /// records of an earlier version.
   var object: String?
 
-  /// The same as what the client of this run had, if it has opened that.
+  /// The same with the changes of the client of this run, if it has opened the note.
   func withChanges(of run: String?) -> TextBase {
     var base = self
     base.actor = run.flatMap { ActorId(hexadecimal: $0) }
@@ -80,22 +82,22 @@ extension NoteRecord {
   static let recoverableTime: TimeInterval = 30 * 24 * 60 * 60
 
   private static let maximumEarlierBases = 4
-  /// An earlier base stays in memory, and is written again with the record.
+  /// How large an earlier base may be: it stays in memory, and is written again with the record.
   private static let maximumBytesOfEarlierBase = 256 << 10
 
-  /// Stored apart from the notes: the process that writes the working file records what it holds, and another process that has
-  /// the note open does not overwrite that with older knowledge.
+  /// Stored separately from the notes: the process that writes the working file records its content, and another
+  /// process that has the note open does not overwrite that with older knowledge.
   static let baseCollection = "bases"
 
   var key: NoteKey { NoteKey(id, item: item) }
 
-  /// What the working file held; nil if the note now has another text object.
+  /// What the working file contained; nil if the note now has another text object.
   func base(for note: NoteDocument) -> TextBase? {
     isBaseAbout(note) ? fileBase : nil
   }
 
-  /// Whether the file base is about the note's present text object, and not about the one that it had before its item was
-  /// moved.
+  /// Whether the file base belongs to the note's present text object, and not to the one that it had before its item
+  /// was moved.
   func isBaseAbout(_ note: NoteDocument) -> Bool {
     guard let object = fileBase?.object ?? textObject else { return true }
     return object == note.textObject
@@ -117,7 +119,7 @@ extension NoteRecord {
     documentFiles = Array(([path] + documentFiles.filter { $0 != path }).prefix(Self.maximumDocumentFiles))
   }
 
-  /// Whether it has one or more working files.
+  /// Whether the note has one or more working files.
   var hasPlace: Bool { path != nil || folder != nil }
 
   var storageKey: StorageKey { [Self.collection] + key.names }
@@ -130,7 +132,7 @@ extension NoteRecord {
     return StoredItem(key: [Self.baseCollection] + key.names, data: Data(writer.output))
   }
 
-  /// Takes the file base from its separate place; an earlier version kept it in the record.
+  /// Sets the file base from its separate place; an earlier version stored it in the record.
   mutating func takeBase(_ data: Data?) {
     guard let stored = data.flatMap({ try? CBOR($0, limits: .stored) }), var base = TextBase(stored) else { return }
     base.object = base.object ?? textObject
@@ -166,7 +168,7 @@ extension NoteRecord {
     return Data(record.encoded())
   }
 
-  /// Nil if the bytes are not a record. Unreadable parts are left out: without a base, a merge merely keeps everything.
+  /// Nil if the bytes are not a record. Unreadable parts are dropped: without a base, a merge only keeps everything.
   init?(id: DocumentId, _ data: Data) {
     guard case .map(let entries)? = try? CBOR(data, limits: .stored) else { return nil }
     self.init(id: id, title: "", created: Date(milliseconds: 0), modified: Date(milliseconds: 0))
@@ -207,7 +209,7 @@ extension NoteRecord {
 }
 
 extension TextBase {
-  /// How many bytes of text its deltas hold.
+  /// How many bytes of text its deltas contain.
   var textByteCount: Int {
     steps.flatMap(\.segments).reduce(0) { count, segment in
       switch segment {

@@ -16,13 +16,13 @@ final class Notebook {
   /// Whether the records have been read.
   private(set) var isLoaded = false
   var onEvent: ((Event) -> Void)?
-  /// The documents whose changes of the list are not stored yet.
+  /// The notes whose changes of the list are not stored yet.
   private var unstored: Set<NoteKey> = []
   /// The records that were changed here, as this process last read or stored them.
   private var shared: [NoteKey: SharedRecord] = [:]
   /// The file bases as this process last read or stored them.
   private var sharedBases: [NoteKey: TextBase] = [:]
-  /// How often records of a document have changed in memory.
+  /// How many times records of a document have changed in memory.
   private var changeCounts: [DocumentId: Int] = [:]
   private static let maximumReads = 3
 
@@ -152,6 +152,13 @@ final class Notebook {
   }
 
   func record(atPath path: String) -> NoteRecord? { keysByPath[path].flatMap { records[$0] } }
+
+  func record(atURI uri: String) -> NoteRecord? {
+    for path in FileURI.places(uri: uri) {
+      if let record = record(atPath: path) { return record }
+    }
+    return nil
+  }
 
   /// The document that a document file was opened as; nil if the file is none.
   /// - Complexity: O(n) in the documents that have such files
@@ -310,7 +317,7 @@ final class Notebook {
     if !old.isEmpty { try await storage.commit(old.map { .remove($0) }) }
   }
 
-  /// So many of a note stay, however old: the calendar may have jumped, and their editors may still be there.
+  /// This many of a note stay, however old: the calendar may have jumped, and their editors may still run.
   static let keptClientBases = 32
 
   // MARK: Changing
@@ -413,7 +420,7 @@ final class Notebook {
     if unstored.remove(key) != nil { onEvent?(.stored(key.document)) }
   }
 
-  /// What stores the record, beside what other processes have changed in it.
+  /// The change that stores the record, together with what other processes have changed in it.
   func storing(_ record: NoteRecord) -> StorageChange {
     let item = StoredItem(key: record.storageKey, data: record.encoded())
     guard let known = shared[record.key] else { return .update(item, of: SharedRecord(item.data)) }

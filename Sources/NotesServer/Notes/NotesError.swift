@@ -3,7 +3,7 @@ import JSONRPC
 
 /// Why a request about notes failed; the message is one line, fit to show to a person.
 struct NotesError: Error, Hashable {
-  /// The kinds of the editor protocol.
+  /// The kinds of errors in the editor protocol.
   enum Kind: String {
     case notFound, notANote, alreadyANote, notText, tooLarge, noSharedHistory
     case ticketInvalid, ticketExpired, ticketUsed, refused, unreachable, timedOut

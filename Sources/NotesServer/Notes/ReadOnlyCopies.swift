@@ -5,17 +5,18 @@ import Logging
 
 /// Keeps the documents that this person may only read equal to their hosts' copies.
 ///
-/// This person cannot change them here. But what they typed while the host revoked write access, or offline before the news
-/// came, is in the document already, and the host will never take it. It is removed again, in all processes of this person:
+/// This person cannot change them here. But what they typed while the host revoked write access, or offline before they
+/// were told, is in the document already, and the host will never accept it. It is removed again, in all processes of
+/// this person:
 ///
 ///     refused ──its texts are kept──► announced in the store ──► removed from memory, then from the store
 ///
-/// A process that dies at any step has lost nothing, and the next one goes on from there.
+/// A process that dies at any step has lost nothing, and the next one continues from there.
 @AutomergeRepo
 final class ReadOnlyCopies {
   /// The pause before a retry after the store has failed.
   private static let retryInterval: Duration = .seconds(1)
-  /// How long changes may be on their way to a host that we do not speak to directly. Source: PeerProtocol.md, "Access".
+  /// How long changes may take to reach a host that we are not connected to. Source: PeerProtocol.md, "Access".
   private static let maximumDetour: Duration = .seconds(10)
   private static let messageType = "notes-discard"
 
@@ -25,7 +26,7 @@ final class ReadOnlyCopies {
   private let fileSync: WorkingFileSync
   private var watched: [DocumentId: Observation] = [:]
   private var timers: [DocumentId: any ScheduledAction] = [:]
-  /// Since when a copy has changes that its host lacks and may still get through other peers.
+  /// Since when a copy has changes that its host lacks and may still receive through other peers.
   private var differing: [DocumentId: Duration] = [:]
   /// Documents from which changes are being removed.
   private var removing: Set<DocumentId> = []
@@ -67,7 +68,7 @@ final class ReadOnlyCopies {
     differing[id] = nil
   }
 
-  /// The host of a document has changed what this person may do.
+  /// Call when the host of a document has changed what this person may do.
   func accessChanged(_ id: DocumentId) {
     guard !environment.mayWrite(id) else { return }
     Task { @AutomergeRepo in if case .found(let handle) = await environment.repo.find(id) { look(handle) } }
@@ -82,7 +83,7 @@ final class ReadOnlyCopies {
     case .none: differing[id] = nil
     case .onItsWay(let time): lookAgain(handle, after: time)
     case .refused:
-      // Not in this turn: the document may be in the middle of telling its peers its heads.
+      // Not in this turn, because the document may be sending its heads to its peers.
       guard removing.insert(id).inserted else { return }
       Task { @AutomergeRepo in
         let isDone = await remove(from: handle)
@@ -98,19 +99,19 @@ final class ReadOnlyCopies {
     }
   }
 
-  /// How a read-only copy differs from its host's.
+  /// The difference between a read-only copy and its host's.
   private enum Difference {
-    /// Not at all, or not as far as is known: the handle reports a change.
+    /// None, or none that is known: the handle reports a change.
     case none
-    /// By changes that other peers may bring the host within this time.
+    /// Changes that other peers may bring to the host within this time.
     case onItsWay(Duration)
-    /// By changes of this person that the host will never take.
+    /// Changes of this person that the host will never accept.
     case refused(Set<ChangeHash>)
   }
 
   private func difference(of handle: DocHandle) -> Difference {
     let id = handle.id
-    // Only heads that the host tells while it refuses our changes show all that it will ever take.
+    // Only heads that the host sends while it refuses our changes show everything that it will ever accept.
     guard !environment.mayWrite(id), let host = environment.sharing.host(of: id)?.peer, handle.peers.contains(host),
       let heads = handle.heads(of: host), !heads.isEmpty, handle.isRefused(by: host)
     else { return .none }
@@ -118,7 +119,7 @@ final class ReadOnlyCopies {
     for peer in others(on: handle, besides: host) {
       // Changes that a peer with write access has belong to everyone, and reach the host from there.
       if peer.mayWrite { own.formIntersection(handle.changes(missingAt: peer.id)) }
-      // Changes that another person brought back stay: they would come again and again.
+      // Changes that another person brought back stay, because they would come again and again.
       own.subtract(handle.discarded)
     }
     guard !own.isEmpty else { return .none }
@@ -138,7 +139,7 @@ final class ReadOnlyCopies {
 
   // MARK: Removing
 
-  /// Removes what the host refuses. False if that is to be retried.
+  /// Removes what the host refuses. False if this must be tried again.
   private func remove(from handle: DocHandle) async -> Bool {
     let isDone = await keepAndDiscard(handle, announced: handle.discarded) {
       if case .refused(let changes) = self.difference(of: handle) { changes } else { [] }
@@ -147,10 +148,10 @@ final class ReadOnlyCopies {
     return isDone
   }
 
-  /// Removes changes once every text that loses something by it is stored as a recovered text, or not at all.
+  /// Removes changes, but only after every text that loses something by this is stored as a recovered text.
   ///
   /// - Parameter announced: changes whose words are kept already
-  /// - Parameter changes: evaluated again after everything that takes time, for the document changes meanwhile
+  /// - Parameter changes: evaluated again after every wait, because the document may have changed
   /// - Returns: false if the store has failed
   private func keepAndDiscard(
     _ handle: DocHandle, announced: Set<ChangeHash>, _ changes: () -> Set<ChangeHash>
@@ -177,7 +178,7 @@ final class ReadOnlyCopies {
         rebase(keys, of: handle, to: handle.document.heads(without: changes))
         guard stored == going else {
           if !stored.isEmpty { try await handle.keepAnnounced(stored) }
-          // In one turn: the bases of the working files must match the document's state.
+          // In one turn, because the bases of the working files must match the document's state.
           let records = keys.compactMap { notebook[$0] }.flatMap { record in
             notebook.storing(record, withBase: true)
           }
@@ -203,7 +204,7 @@ final class ReadOnlyCopies {
     return true
   }
 
-  /// Rebases what is known of the working files: it is about states that the document is about to lose.
+  /// Rebases what is known of the working files: it refers to states that the document is about to lose.
   private func rebase(_ keys: [NoteKey], of handle: DocHandle, to heads: Set<ChangeHash>) {
     for key in keys {
       guard let note = NoteDocument(handle.document, item: key.item) else { continue }
@@ -263,7 +264,8 @@ final class ReadOnlyCopies {
 
   private static let maximumRelayed = 4096
 
-  /// Removes what another process has removed and kept: at once, unless other changes depend on it and have to be kept first.
+  /// Removes what another process has removed and kept: at once, unless other changes depend on it and must be kept
+  /// first.
   private func discard(_ changes: Set<ChangeHash>, of handle: DocHandle) {
     handle.prepareToDiscard()
     let keys = notebook.keys(of: handle.id).filter { notebook[$0] != nil }

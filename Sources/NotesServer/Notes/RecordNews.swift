@@ -1,11 +1,11 @@
 import Automerge
 import AutomergeRepo
 
-/// Tells this person's other processes which notes' records have changed in the store, and hears the same from them.
+/// Tells this person's other processes which notes' records have changed in the store, and is told the same by them.
 ///
-/// The processes form a star: the hub passes on what it hears, so the news reaches each process once. A process that has just
-/// connected read the store some time ago, and the two ends do not see the connection at the same moment; so each end tells the
-/// other what has changed lately.
+/// The processes form a star: the hub passes messages on, so each process receives the news once. A process that has
+/// just connected read the store some time ago, and the two ends do not see the connection at the same moment; so each
+/// end tells the other what has changed lately.
 @AutomergeRepo
 final class RecordNews {
   private static let messageType = "notes-record"

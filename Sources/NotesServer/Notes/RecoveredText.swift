@@ -21,7 +21,7 @@ struct RecoveredText {
       data: Data(CBOR.record(["reason": .text(reason), "text": .bytes(Data(text))]).encoded()))
   }
 
-  /// Nil if the bytes are not one. An earlier version kept the bare text.
+  /// Nil if the bytes are not a recovered text. An earlier version stored only the text.
   init?(_ item: StoredItem) {
     guard item.key.count == 3, let id = DocumentId(item.key[1]), let time = Int(item.key[2]) else { return nil }
     let record = try? CBOR(item.data, limits: .stored)
@@ -30,7 +30,7 @@ struct RecoveredText {
       id: id, time: time, reason: record?["reason"]?.text ?? "the editor's full text replaced it", text: Array(text))
   }
 
-  /// In a folder that no list of notes shows.
+  /// In a folder that lists of notes do not show.
   static func path(title: String, time: Int, in directory: String) -> String {
     let date = Date(milliseconds: time).ISO8601Format().replacingOccurrences(of: ":", with: ".")
     let name = FileName.name(forTitle: String(title.prefix(120)) + " " + date + " \(time % 1000)")

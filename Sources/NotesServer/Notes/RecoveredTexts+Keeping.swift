@@ -3,7 +3,7 @@ import Logging
 
 /// Keeps texts for other parts of the service, and writes copies that the person can open.
 extension RecoveredTexts {
-  /// Stores a text that would be lost otherwise, without waiting, and tells the person.
+  /// Without waiting, stores a text that would be lost otherwise, and tells the person.
   ///
   /// - Parameter isTold: whether the person has been told already
   func keepSoon(_ id: DocumentId, _ reason: String, _ text: [UInt8], isTold: Bool = false) {
@@ -15,10 +15,21 @@ extension RecoveredTexts {
     }
   }
 
-  /// Keeps the note's text when a program empties the file: the program may mean that, or have failed to write it.
-  func keepIfEmptied(_ note: NoteDocument, by file: [UInt8], of id: DocumentId) {
+  /// Removing less than this from a file is an ordinary edit.
+  private static let minimumCutBytes = 80
+
+  /// Keeps the note's text when a program empties the file, or removes most of it and writes nothing new: the program may mean
+  /// that, or have failed to write the rest.
+  ///
+  /// - Parameter splices: what the note gets from the file
+  func keepIfCut(_ note: NoteDocument, by file: [UInt8], _ splices: [TextSplice], of id: DocumentId) {
     let text = DocumentText(note).allUTF8
-    if file.isEmpty, !text.isEmpty { keepSoon(id, "another program emptied its file", text) }
+    let deleted = splices.reduce(0) { $0 + $1.deleteUTF8 }
+    if file.isEmpty, deleted > 0 {
+      keepSoon(id, "another program emptied its file", text)
+    } else if deleted >= Self.minimumCutBytes, deleted * 2 > text.count, splices.allSatisfy(\.insert.isEmpty) {
+      keepSoon(id, "another program removed most of its file", text)
+    }
   }
 
   /// Keeps what another program wrote to the file of a note that this person may only read.
@@ -30,7 +41,7 @@ extension RecoveredTexts {
     await tellRefused(kept, of: key, title: environment.notebook[key]?.title ?? "")
   }
 
-  /// Tells the person where words are that a read-only note does not take, which are kept already.
+  /// Tells the person where the text is that a read-only note did not take, and that is kept already.
   func tellRefused(_ kept: RecoveredText, of key: NoteKey, title: String) async {
     if let path = await write(kept, title: title) {
       environment.events.send(.refused(key, kept, path: path))

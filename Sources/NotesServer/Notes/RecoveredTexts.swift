@@ -7,14 +7,15 @@ import Logging
 ///
 ///     held in memory ──the disk has room──► stored with a mark ──its file written, an editor told──► stored
 ///
-/// The mark stays if no editor could be told: the process was killed, or had none. This person's next editor then tells. While
-/// the store or the file fails, the person is told that the words are not stored, and both are tried again.
+/// The mark stays if no editor could be told, because the process was killed or had none. This person's next editor
+/// then reports the text. While the store or the file fails, the person is told that the words are not stored, and both
+/// are tried again.
 @AutomergeRepo
 final class RecoveredTexts {
   private static let collection = "untold"
   /// How long to wait for further texts before telling the person.
   static let tellDelay: Duration = .milliseconds(300)
-  /// By this time a living process has told its own editor.
+  /// After this time a living process has told its own editor.
   static let startDelay: Duration = .seconds(1)
 
   let environment: ServiceEnvironment
@@ -22,14 +23,14 @@ final class RecoveredTexts {
   /// The pause before a retry after the store or the file has failed.
   private static let retryInterval: Duration = .seconds(1)
 
-  /// A text that the store has not taken yet and that may be nowhere else.
+  /// A text that the store has not accepted yet and that may exist nowhere else.
   private struct Held {
     var text: RecoveredText
-    /// Whether the person knows of it, so that it needs no mark.
+    /// Whether the person has been told of it, so that it needs no mark.
     var isTold = false
   }
 
-  /// The marks of texts that a buffer is about to tell of.
+  /// The marks of texts that a buffer is about to report.
   private var expected: Set<StorageKey> = []
   /// By their marks.
   private var held: [StorageKey: Held] = [:]
@@ -37,7 +38,7 @@ final class RecoveredTexts {
   private var ofDeletedItems: [NoteKey: [UInt8]] = [:]
   /// Whether the last attempt to store or write a text has failed.
   private var hasFailed = false
-  /// Whether the person knows that the disk takes no copies now.
+  /// Whether the person has been told that the disk accepts no copies at present.
   private var hasWarned = false
   private var planned: (any ScheduledAction)?
   /// Whether an editor is attached that shows notices.
@@ -54,7 +55,7 @@ final class RecoveredTexts {
     [collection, text.id.description, String(text.time)]
   }
 
-  /// The keys to remove when a note is removed for good.
+  /// The keys to remove when a note is permanently deleted.
   static func marks(of id: DocumentId) -> StorageKey { [collection, id.description] }
 
   /// Stores a text. Afterwards the caller either tells the person and calls `told`, or calls `tellSoon`.
@@ -64,8 +65,8 @@ final class RecoveredTexts {
     ])
   }
 
-  /// Stores a text that is nowhere else. While the store fails, the text stays in memory and is tried again; then nothing more
-  /// is to be done about it, for the person is told as soon as it is stored.
+  /// Stores a text that exists nowhere else. While the store fails, the text stays in memory and is tried again; the
+  /// caller then need do nothing more, because the person is told as soon as it is stored.
   ///
   /// - Returns: whether the text is stored
   func keepOrHold(_ text: RecoveredText) async -> Bool {
@@ -76,7 +77,7 @@ final class RecoveredTexts {
   /// Call when a deleted item's text has been kept from its buffer.
   func kept(_ text: [UInt8], ofDeleted item: NoteKey) { ofDeletedItems[item] = text }
 
-  /// Whether what a deleted item's file has is stored already, as its buffer's text, so that one copy is enough.
+  /// Whether a deleted item's file contains what is already stored as its buffer's text, so that one copy is enough.
   func hasKept(_ file: [UInt8], ofDeleted item: NoteKey) async -> Bool {
     guard ofDeletedItems.removeValue(forKey: item) == file else { return false }
     return await storeHeld()
@@ -131,10 +132,10 @@ final class RecoveredTexts {
     Task { @AutomergeRepo in await forget([mark]) }
   }
 
-  /// The buffer in which this text was typed will tell of it, and then call `told` or `leave`.
+  /// The buffer in which this text was typed will report it, and then call `told` or `leave`.
   func expect(_ text: RecoveredText) { expected.insert(Self.mark(text)) }
 
-  /// The buffer does not tell of this text: the person is told like of any other.
+  /// The buffer does not report this text, so the person is told as for any other.
   func leave(_ text: RecoveredText) {
     expected.remove(Self.mark(text))
     tellSoon()
@@ -148,7 +149,7 @@ final class RecoveredTexts {
     }
   }
 
-  /// Tells the person of every recovered text that no editor has mentioned yet, here or in another process.
+  /// Tells the person of every recovered text that no editor has reported yet, here or in another process.
   func tellSoon(after delay: Duration = tellDelay) {
     // A process without an editor may end at any moment.
     guard hasEditor else { return siblings.tell(["kind": .string(Self.collection)]) }
@@ -163,7 +164,7 @@ final class RecoveredTexts {
     }
   }
 
-  /// Takes another process's request to tell the person, if there is an editor here.
+  /// Handles another process's request to tell the person, if there is an editor here.
   func heard(_ event: JSONValue) -> Bool {
     guard event["kind"] == .string(Self.collection) else { return false }
     if hasEditor { tellSoon(after: .zero) }

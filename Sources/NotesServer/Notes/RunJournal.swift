@@ -6,9 +6,9 @@ import Logging
 /// The journal of this process: the changes to open notes that it has taken in, written before it reports them to an editor or
 /// peer.
 ///
-/// The store commits a few times a second at most, and an editor or a peer hears of words long before that. If the process is
-/// killed in between, the journal still has them, and knows exactly which text the editor had. So the next process neither
-/// loses a word that was seen nor takes a word for new that is already in the document.
+/// The store commits a few times a second at most, and an editor or a peer receives words long before that. If the
+/// process is killed in between, the journal still has them, and records exactly which text the editor had. So the next
+/// process neither loses a word that was seen nor treats a word as new that is already in the document.
 @AutomergeRepo
 final class RunJournal {
   private let files: any JournalAccess
@@ -22,11 +22,11 @@ final class RunJournal {
   private var ahead: [NoteKey] = []
   /// Documents that were missing when a journal was read, so the journal was kept.
   private var waiting: Set<DocumentId> = []
-  /// Entries whose changes have not yet left this process.
+  /// Entries whose changes have not left this process yet.
   private var held: [UInt8] = []
   private var isBroken = false
   private var isChangingSegment = false
-  /// The journals of killed processes are being read.
+  /// The task that reads the journals of killed processes.
   private var recovery: Task<Void, Never>?
 
   /// A segment of more than this many bytes is followed by a new one.
@@ -104,11 +104,11 @@ final class RunJournal {
   func write() {
     guard !held.isEmpty else { return }
     let byteCount = isBroken ? nil : files.append(held)
-    // The memory is kept for the next keystroke, unless this was a paste.
+    // The memory is reused for the next keystroke, unless this was a paste.
     held.removeAll(keepingCapacity: held.count <= Self.maximumKeptBytes)
     guard !isBroken else { return }
     guard let byteCount else {
-      // What the journal says of the editor is out of date from here on.
+      // From here on, what the journal says about the editor is out of date.
       isBroken = true
       files.end()
       return log.error("The journal cannot be written. Words may stand twice if this process is killed.")
@@ -116,7 +116,7 @@ final class RunJournal {
     if byteCount > Self.maximumSegmentBytes { beginSegment() }
   }
 
-  /// Starts a new segment. What the earlier ones hold is stored soon; then they are removed.
+  /// Starts a new segment. Once everything in the earlier ones is stored, they are removed.
   private func beginSegment() {
     guard !isChangingSegment, let number = files.beginSegment() else { return }
     isChangingSegment = true
@@ -133,7 +133,7 @@ final class RunJournal {
     }
   }
 
-  /// Call when everything is stored, what the editor has included. Removes the journal.
+  /// Call when everything is stored, including what the editor has. Removes the journal.
   func end() {
     isBroken = true
     files.end()
@@ -159,10 +159,10 @@ final class RunJournal {
     case unknown
   }
 
-  /// Finds out what a text grew out of, and adds to the document what a killed process had journaled of it.
+  /// Determines what a text grew out of, and adds to the document what a killed process had journaled of it.
   ///
-  /// - Parameter memories: the last service first. One that never got to merge the buffer has left no trace of it; then what
-  ///   the one before it knew still holds.
+  /// - Parameter memories: the last service first. One that never merged the buffer has left no trace of it; then what
+  ///   the one before it recorded is still valid.
   func origin(of key: NoteKey, _ memories: [Memory], _ handle: DocHandle, _ storage: any StorageProvider) async
     -> Origin
   {
@@ -208,8 +208,8 @@ final class RunJournal {
     }
   }
 
-  /// Stores what killed processes had not stored, and removes their journals. A journal with words of a document that is
-  /// unavailable now stays: it is read again when the document arrives, and when the next process starts.
+  /// Stores what killed processes had not stored, and removes their journals. A journal with words of a document that
+  /// is unavailable now stays, and is read again when the document arrives, and when the next process starts.
   func recover(_ repo: Repo, _ storage: any StorageProvider) async {
     for run in await files.deadRuns() {
       guard let content = await content(of: run) else { continue }
@@ -242,7 +242,7 @@ final class RunJournal {
     case .found(let found): handle = found
     case .failed(let error): throw error
     case .unavailable, .timedOut:
-      // The process had just received or created the document: then the journal has all of it.
+      // The process had just received or created the document, so the journal has all of it.
       guard let made = try repo.make(id, of: changes) else { return false }
       handle = made
     }

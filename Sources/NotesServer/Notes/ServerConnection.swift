@@ -1,8 +1,8 @@
 import AutomergeRepo
 
-/// How things stand with a server that is kept connected.
+/// The state of the connection to a server that is kept connected.
 public struct ServerConnection: Hashable, Sendable {
-  /// The peer that the server is to the notes.
+  /// The server's peer id.
   public var peer: PeerId
   public var isConnected: Bool
   /// Why the last call failed, as part of a sentence; nil if it did not, or has not ended.

@@ -1,7 +1,7 @@
 import Automerge
 import AutomergeRepo
 
-/// What the server needs from the network: tickets, links, and the peers that are there.
+/// What the service needs from the network: tickets, links, and the peers.
 @AutomergeRepo
 public protocol SharingService: AnyObject {
   var fingerprint: String { get }
@@ -23,8 +23,8 @@ public protocol SharingService: AnyObject {
   /// The name of this author, if this person has met them.
   /// - Parameter author: the first half of an actor id.
   func metName(ofAuthor author: [UInt8]) -> String?
-  /// The name to show for a peer that claims one: the name it was met under; else its claim, marked if another peer was met
-  /// under that; nil if the peer is blocked.
+  /// The name to show for a peer that claims one: the name it was met under; otherwise its claim, marked if another
+  /// peer was met under that name; nil if the peer is blocked.
   func name(of peer: PeerId, claiming claim: String) -> String?
   /// How many messages were sent to peers since the start.
   var sentCount: Int { get }
@@ -32,14 +32,14 @@ public protocol SharingService: AnyObject {
   func share(
     _ document: DocumentId, access: Access, uses: Int, expiresIn: Duration?
   ) async throws(SharingError) -> SharedTicket
-  /// Returns when the grant is there; the document itself arrives through the repo.
+  /// Returns when access is granted; the document itself arrives through the repo.
   func join(ticket: String) async throws(SharingError) -> DocumentId
   /// Returns when the host of a document that was just joined is stored.
   func storeAdmission(to document: DocumentId) async
-  /// Without a peer: withdraws every grant and ticket of the document.
+  /// Without a peer, revokes every grant and ticket of the document.
   func unshare(_ document: DocumentId, from peer: PeerId?) async throws(SharingError)
   /// Grants a document's successor to every peer that has the document from this person, except one.
-  /// - Parameter heads: the heads of the document with which the successor begins.
+  /// - Parameter heads: the heads of the document that the successor starts from
   func move(
     _ document: DocumentId, to successor: DocumentId, heads: Set<ChangeHash>, without peer: PeerId
   ) async throws(SharingError)
@@ -66,15 +66,15 @@ public protocol SharingService: AnyObject {
   func trust(_ peer: PeerId, name: String?, _ trust: PeerTrust) async throws(SharingError)
   func connect(address: String) async throws(SharingError) -> PeerId
   func disconnect(_ peer: PeerId)
-  /// Keeps a server connected from now on, also after a restart. Returns once it has answered, or after a moment.
+  /// Stays connected to a server from now on, also after a restart. Returns once it has answered, or after a moment.
   func connect(server url: String, token: String?) async throws(SharingError) -> ServerConnection
-  /// Ends the connection to a server for good, and all that is published there. False if it is not known.
+  /// Ends the connection to a server permanently, and everything that is published there. False if it is not known.
   func forget(server url: String) async throws(SharingError) -> Bool
-  /// Lets a known server have a document.
+  /// Shares a document with a known server.
   func publish(_ document: DocumentId, on server: PeerId) async throws(SharingError)
   /// Call when a document requested by its id has not arrived: stops asking servers for it.
   func gaveUp(_ document: DocumentId) async
-  /// The name that other people see from now on.
+  /// Sets the name that other people see.
   func rename(_ name: String)
   /// Whether this person is announced on the local network, and sees others there.
   func setVisible(_ isVisible: Bool)
@@ -83,7 +83,7 @@ public protocol SharingService: AnyObject {
 }
 
 extension SharingService {
-  /// Of a network without discovery.
+  /// For a network without discovery.
   public func setVisible(_ isVisible: Bool) {}
   public func connect(server url: String, token: String?) async throws(SharingError) -> ServerConnection {
     throw .networkOff(reason: "This service knows no servers.")
@@ -92,7 +92,7 @@ extension SharingService {
   public func publish(_ document: DocumentId, on server: PeerId) async throws(SharingError) { throw .refused }
   public func gaveUp(_ document: DocumentId) async {}
 
-  /// The name to show for a peer; of an unknown one the beginning of its id.
+  /// The name to show for a peer; for an unknown one, the beginning of its id.
   func name(of peer: PeerId) -> String {
     peers.first { $0.peer == peer }?.name ?? String(peer.description.prefix(8))
   }
@@ -127,9 +127,9 @@ public enum SharingError: Error, Hashable, Sendable {
   case refused
   case unreachable(address: String)
   case timedOut
-  /// The note is here, but from elsewhere than this host.
+  /// The note is here, but not from this host.
   case alreadyHere
-  /// The invitation does not exist, or no longer.
+  /// The invitation does not exist, or no longer does.
   case noInvitation
   case notReached(reason: String)
   case noAnswer(reason: String)

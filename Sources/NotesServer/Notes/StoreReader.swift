@@ -34,7 +34,7 @@ public final class StoreReader {
     public var damagedChunkCount: Int
     /// Some changes wait for others that are missing; peers may have them.
     public var lacksChanges: Bool
-    /// Nothing of it can be read; or why it could not be examined.
+    /// Nothing of it can be read, or why it could not be examined.
     public var unreadable: String?
   }
 
@@ -62,7 +62,7 @@ public final class StoreReader {
     }
   }
 
-  /// Reading a long history takes time; that alone does not make a document damaged.
+  /// How long reading may take: a long history takes time, but that does not make a document damaged.
   private static let maximumLoad: Duration = .seconds(600)
 
   /// Reads every document.
@@ -85,8 +85,8 @@ public final class StoreReader {
     return problems
   }
 
-  /// The text as it would be if the note were opened now: the stored text merged with what other programs have written to its
-  /// working file since. `heads` are those of the stored document. Nil if there is no note with this id.
+  /// The text that the note would have if it were opened now: the stored text merged with what other programs have
+  /// written to its working file since. `heads` are those of the stored document. Nil if there is no note with this id.
   public func text(of name: String) async throws -> NoteText? {
     guard let id = DocumentId(name), case .found(let handle) = await repo.find(id) else { return nil }
     let heads = handle.document.heads().map(\.description).sorted()
@@ -101,7 +101,7 @@ public final class StoreReader {
       id: id.description, title: note.title ?? "", heads: heads, text: try document.text(obj: note.content))
   }
 
-  /// Merges the text of a working file, unless an editor has it open: then the store has more than the file.
+  /// Merges the text of a working file, unless an editor has the file open: then the store has more than the file.
   private func takeInFile(_ key: NoteKey, _ document: Document) async throws {
     guard let files, let path = notebook[key]?.path, let note = NoteDocument(document, item: key.item) else { return }
     try await notebook.loadBase(of: key)

@@ -3,7 +3,7 @@ import JSONRPC
 /// Text of other people on a terminal: titles, names, notes. Characters that would control the terminal or reorder its text are
 /// printed as their numbers.
 public enum TerminalText {
-  /// A title or a name as part of a line. Line breaks in it are never printed as such, even where nothing controls anything.
+  /// A title or a name as part of a line. Line breaks in it are never printed as such, not even outside of terminals.
   public static func field(_ text: String, onTerminal: Bool) -> String {
     escaped(text) { onTerminal && OneLine.isHarmful($0) || breaksLine($0) }
   }
@@ -16,8 +16,8 @@ public enum TerminalText {
   /// One line of JSON, which is read as the same value.
   public static func json(_ value: JSONValue) -> String { json(text: "\(value)") }
 
-  /// JSON that is written already, which is read as the same value. But for line ends, control characters occur in strings only, where
-  /// JSON has its own escapes.
+  /// JSON that is already text; it is read as the same value. Except for line ends, control characters occur only in
+  /// strings, where JSON has its own escapes.
   public static func json(text: String) -> String {
     text.unicodeScalars.map { scalar in
       OneLine.isHarmful(scalar) && scalar != "\n" ? "\\u" + hexadecimal(scalar) : String(Character(scalar))

@@ -2,8 +2,8 @@ import Automerge
 
 /// Keeps bases valid when the document returns to an earlier state.
 extension TextBase {
-  /// The same text, based on the state that the document is about to go back to. Nil if the document does not know this base's
-  /// heads.
+  /// The same text, based on the state that the document is about to return to. Nil if the document does not know this
+  /// base's heads.
   func rebased(to heads: Set<ChangeHash>, in note: NoteDocument) -> TextBase? {
     let document = note.document
     guard self.heads != heads else { return self }
@@ -15,8 +15,8 @@ extension TextBase {
     return TextBase(heads: heads, actor: actor, steps: steps + [way], object: object)
   }
 
-  /// The content of a file that was written some time ago with the note's text at `heads`. The document may have gone back to
-  /// an earlier state meanwhile.
+  /// The content of a file that was written some time ago with the note's text at `heads`. The document may have
+  /// returned to an earlier state meanwhile.
   ///
   /// - Parameter step: the delta from the file's text to the note's
   init(writing text: [UInt8], _ step: TextDelta, at heads: Set<ChangeHash>, of note: NoteDocument) {

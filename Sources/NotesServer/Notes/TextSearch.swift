@@ -4,7 +4,7 @@ import Foundation
 struct TextSearch: Sendable {
   /// A line that matches.
   struct Match: Hashable, Sendable {
-    /// From 0.
+    /// Counted from 0.
     var line: Int
     var text: String
   }
@@ -12,7 +12,7 @@ struct TextSearch: Sendable {
   /// One word or phrase, in lower case.
   private struct Term: Sendable {
     let text: String
-    /// Nil if the term is not ASCII and has to be compared as Unicode.
+    /// Nil if the term is not ASCII and must be compared as Unicode.
     let bytes: [UInt8]?
 
     init(_ text: String) {
@@ -48,7 +48,7 @@ struct TextSearch: Sendable {
   func found(in text: [UInt8]) -> Set<Int> { Set(terms.indices.filter { terms[$0].isIn(text[...]) }) }
 
   /// The first of the lines with the most terms; nil if no line has any.
-  /// - Complexity: as ``found(in:)``.
+  /// - Complexity: that of ``found(in:)``
   func bestMatch(in text: [UInt8]) -> (match: Match, count: Int)? {
     var best: (line: Int, bytes: ArraySlice<UInt8>, count: Int)?
     for (line, bytes) in text.split(separator: 0x0A, omittingEmptySubsequences: false).enumerated() {
@@ -104,9 +104,9 @@ enum Headings {
     let title: String
   }
 
-  /// Of a text that has more the first ones are taken.
+  /// How many headings are read of a text that has more.
   static let maximumCount = 10_000
-  /// The rest of a longer title is left out, in bytes.
+  /// How many bytes of a longer title are read.
   private static let maximumLength = 1000
 
   /// - Complexity: O(n)

@@ -1,6 +1,7 @@
-/// What the robot of the tutorial types, and what it waits for: lessons in a note, each typed when the one before is done.
+/// What the robot of the tutorial types, and what it waits for: lessons in a note, each typed when the previous one is
+/// done.
 struct Tutorial {
-  /// How the person gives commands.
+  /// The way in which the person gives commands.
   enum Keys: String, CaseIterable {
     case vim, emacs
 
@@ -26,7 +27,7 @@ struct Tutorial {
 
   var isOver: Bool { count == lessons.count }
 
-  /// What the robot types now, at the end of the text; nil while the person is not done with the last lesson.
+  /// What the robot types now, at the end of the text; nil until the person has done the last lesson.
   mutating func next(in text: String) -> String? {
     guard !isOver, isDone(text) else { return nil }
     defer { count += 1 }

@@ -2,7 +2,7 @@
 enum Words {
   /// - Complexity: O(n) in the bytes.
   static func count(_ text: [UInt8]) -> Int {
-    // Vectorizes: no step depends on the result for the byte before.
+    // The compiler vectorizes this: no step depends on the result for the previous byte.
     text.withUnsafeBufferPointer { bytes in
       guard let first = bytes.first else { return 0 }
       var count = 1 - spaces(first)

@@ -1,6 +1,6 @@
 import Foundation
 
-/// Gives the server access to the notes' text files, off the loop.
+/// Gives the service access to the notes' text files, off the loop.
 public protocol WorkingFileAccess: Sendable {
   /// Nil if there is no such file.
   func read(_ path: String) async throws(WorkingFileError) -> [UInt8]?
@@ -8,10 +8,10 @@ public protocol WorkingFileAccess: Sendable {
   func look(_ path: String, since mark: FileMark?) async throws(WorkingFileError) -> FileSight
   /// Creates a file and its folders. Changes nothing and returns false if the file exists.
   func create(_ path: String, _ bytes: [UInt8]) async throws(WorkingFileError) -> Bool
-  /// Atomically replaces a file that holds `expected`, or creates it if that is nil.
+  /// Atomically replaces a file that contains `expected`, or creates it if that is nil.
   ///
-  /// - Returns: the file's previous content if it was not `expected`: another program wrote it a moment ago, and it has to be
-  ///   merged.
+  /// - Returns: the file's previous content if it was not `expected`: another program wrote it a moment ago, and it
+  ///   must be merged
   func replace(_ path: String, _ bytes: [UInt8], of expected: [UInt8]?) async throws(WorkingFileError) -> [UInt8]?
   /// Writes a file beside the path and renames it; creates its folders. Does not follow a symbolic link at the path. Changes
   /// nothing and returns false if the path exists, unless `replacing`.
@@ -75,5 +75,16 @@ public enum WorkingFileError: Error, Hashable, Sendable {
   var isDiskFull: Bool {
     guard case .failed(_, let reason) = self else { return false }
     return [ENOSPC, EDQUOT].contains { reason.hasSuffix(String(cString: strerror($0))) }
+  }
+}
+
+extension WorkingFileError: CustomStringConvertible {
+  /// One clause for the log, which people read in their editors.
+  public var description: String {
+    switch self {
+    case .tooLarge(let path): "\(path) is too large for a note"
+    case .notAFile(let path): "\(path) is not a file"
+    case .failed(let path, let reason): "\(path): \(reason)"
+    }
   }
 }

@@ -3,8 +3,8 @@ import AutomergeRepo
 import Foundation
 import Logging
 
-/// Looks after the working files of notes that no client has open: says when each is brought up to date, by a `FileReconciler`, and
-/// puts away those of deleted notes.
+/// Keeps the working files of notes up to date that no client has open: decides when a `FileReconciler` synchronizes
+/// each, and removes those of deleted notes.
 @AutomergeRepo
 final class WorkingFileSync: WorkingFilePlanner {
   /// The pause between a change and writing the file; more changes in between cost nothing.
@@ -23,9 +23,9 @@ final class WorkingFileSync: WorkingFilePlanner {
   let meetings: MeetingFiles
   private var watched: [DocumentId: Observation] = [:]
   private var planned: [DocumentId: any ScheduledAction] = [:]
-  /// When each file began to wait.
+  /// Since when each file has been waiting.
   private var plannedSince: [DocumentId: Duration] = [:]
-  /// The deletions by others that the person knows of, by their dates.
+  /// The deletions by other people that the person knows of, by their dates.
   private var followed: [DocumentId: Date?] = [:]
   private let log = Logger(label: "files")
 
@@ -53,7 +53,7 @@ final class WorkingFileSync: WorkingFilePlanner {
     }
   }
 
-  /// Call when another program's changes have come into the document in another way than by the working file.
+  /// Call when another program's changes have reached the document in another way than through the working file.
   func changedOutside(_ handle: DocHandle) {
     meetings.examineAll(of: handle.id)
     noteChanged(handle)
@@ -82,7 +82,8 @@ final class WorkingFileSync: WorkingFilePlanner {
     return record.deletionSeen.map { $0.milliseconds < date.milliseconds } ?? true
   }
 
-  /// Puts away a note that another person has deleted for everyone. First takes in what other programs wrote to its file.
+  /// Removes the file of a note that another person has deleted for everyone. First merges what other programs wrote to
+  /// it.
   private func followDeletion(of handle: DocHandle) {
     let date = NoteDocument.deletion(of: handle.document)
     let isNews = followed.updateValue(date, forKey: handle.id) != date
@@ -151,7 +152,7 @@ final class WorkingFileSync: WorkingFilePlanner {
     return max(.zero, min(delay, since + delay * Self.maximumDelays - now))
   }
 
-  /// Plans every note in memory: a process that had some of them open has ended.
+  /// Plans every note in memory. Call when a process that had some of them open has ended.
   func planAll() {
     for handle in environment.repo.handles where notebook[handle.id]?.hasPlace ?? false {
       meetings.examineAll(of: handle.id)
@@ -159,8 +160,9 @@ final class WorkingFileSync: WorkingFilePlanner {
     }
   }
 
-  /// Takes in what other programs wrote to the note's file since we last wrote it, then writes the note's text to the file if
-  /// the two differ. Leaves the file alone while a client has it open, here or in another process, which then looks after it.
+  /// Merges what other programs wrote to the note's file since we last wrote it, then writes the note's text to the
+  /// file if the two differ. Does nothing while a client has it open, here or in another process, which is then
+  /// responsible for it.
   ///
   /// - Parameter makingFiles: whether to create a missing file again although the note has nothing new. The person removed it
   ///   on purpose, so only opening the note does that.
@@ -176,8 +178,8 @@ final class WorkingFileSync: WorkingFilePlanner {
   /// The same for one text of the document.
   func synchronize(_ key: NoteKey, _ handle: DocHandle) async throws { try await reconciler.synchronize(key, handle) }
 
-  /// Removes the working file of a deleted note, after taking in what other programs wrote to it. An editor that had the note
-  /// open has closed it by now.
+  /// Removes the working file of a deleted note, after merging what other programs wrote to it. An editor that had the
+  /// note open has closed it by now.
   func putAway(_ handle: DocHandle) async throws {
     let id = handle.id
     let claim = try await reconciler.claimToRemove(NoteKey(id), "The note")

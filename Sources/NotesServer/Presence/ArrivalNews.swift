@@ -1,6 +1,6 @@
-/// Limits how often the screen says that a person opened or closed a note, so that coming and going cannot fill it.
+/// Limits how often the screen reports that a person opened or closed a note, so that these reports cannot fill it.
 struct ArrivalNews: Sendable {
-  /// Source of all: PeerProtocol.md, "Presence".
+  /// Source of all limits: PeerProtocol.md, "Presence".
   static let period: Duration = .seconds(10 * 60)
   /// For each person: in one document, and in all.
   static let maximumInDocument = 6
@@ -8,7 +8,7 @@ struct ArrivalNews: Sendable {
   /// For all relayed people together, per minute.
   static let maximumRelayed = 12
   static let relayedPeriod: Duration = .seconds(60)
-  /// At most this many people's times are kept; relayed people beyond that are ignored.
+  /// How many people's times are stored; further relayed people are ignored.
   static let maximumPeople = 1024
 
   private var times: [String: [(document: String, at: Duration)]] = [:]

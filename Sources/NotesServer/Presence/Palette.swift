@@ -1,24 +1,24 @@
-/// A person's colour and letter, the same wherever they show.
+/// A person's colour and letter, the same wherever they are shown.
 struct PersonMark: Hashable, Sendable {
-  /// 0–11.
+  /// From 0 to 11.
   var color: Int
   var letter: Character
 }
 
-/// Gives each person a colour and a letter and never changes them.
+/// Gives each person a colour and a letter that never change.
 ///
-/// Both come from the person's id and name, so they are mostly the same on every machine; a person who comes when they are
-/// taken gets the next free ones, if any.
+/// Both are derived from the person's id and name, so they are mostly the same on every machine. If they are taken, the
+/// person gets the next free ones, if there are any.
 struct Palette: Sendable {
   static let colorCount = 12
-  /// The most people that are remembered. Later ones get their marks by chance of their id.
+  /// The most people that are remembered. The marks of further ones depend only on their ids.
   static let maximumPeople = 4096
 
   private var marks: [String: PersonMark] = [:]
   private var colorUses = [Int](repeating: 0, count: colorCount)
   private var letters: Set<Character> = []
 
-  /// - Parameter wish: the colour the person would like; granted at the first meeting, if it is free.
+  /// - Parameter wish: the colour that the person would like, which is granted at first if it is free
   mutating func mark(of person: String, name: String, wish: Int? = nil) -> PersonMark {
     if let mark = marks[person] { return mark }
     let mark = PersonMark(color: freeColor(for: person, wish: wish), letter: freeLetter(for: name))
@@ -33,7 +33,7 @@ struct Palette: Sendable {
   /// The colour that a person's id alone determines.
   static func color(of person: String) -> Int { Int(hash(person) % UInt64(colorCount)) }
 
-  /// The wish if it is free, else the colour used least, beginning with the person's own.
+  /// The wish if it is free; otherwise the colour used least, beginning with the person's own.
   private func freeColor(for person: String, wish: Int?) -> Int {
     if let wish, colorUses.indices.contains(wish), colorUses[wish] == 0 { return wish }
     let own = Self.color(of: person)
@@ -41,7 +41,7 @@ struct Palette: Sendable {
     return order.min { colorUses[$0] < colorUses[$1] } ?? own
   }
 
-  /// The first free letter of the name, else of the alphabet, else the name's first though it is taken.
+  /// The first free letter of the name; otherwise of the alphabet; otherwise the name's first, though it is taken.
   private func freeLetter(for name: String) -> Character {
     let own = name.uppercased().filter { $0.isLetter || $0.isNumber }
     let all = own + "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"

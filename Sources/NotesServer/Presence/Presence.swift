@@ -7,14 +7,14 @@ struct Presence: Sendable {
   static let timeToLive: Duration = .seconds(45)
   /// 20 a second.
   static let shortestInterval: Duration = .milliseconds(50)
-  /// Limits on what a document's peers may make us keep.
+  /// Limits on what a document's peers can make this process keep.
   static let maximumPeople = 256
   static let maximumRanges = 64
   static let maximumCursorBytes = 256
   static let maximumNameScalars = 64
   static let maximumPointScalars = 80
-  /// Ignore a person who points more often than this.
-  static let shortestPause: Duration = .seconds(1)
+  /// Of one person in one document.
+  static let maximumProcesses = 16
 
   struct Person: Hashable, Sendable {
     var peer: String
@@ -69,14 +69,13 @@ struct Presence: Sendable {
   private struct Guest: Sendable {
     var person: Person
     var lastHeard: Duration
-    /// Whether another peer brings its messages.
+    /// Whether another peer relays its messages.
     var isRelayed: Bool
     /// Its arrival was announced, so its departure will be.
     var isAnnounced: Bool
-    var lastPointed: Duration?
   }
 
-  /// What waits to be sent; a snapshot contains everything that an update does.
+  /// The messages that wait to be sent; a snapshot contains everything that an update does.
   private enum Pending: Sendable { case update, snapshot }
 
   private(set) var name: String
@@ -85,6 +84,7 @@ struct Presence: Sendable {
   private(set) var palette = Palette()
   private var rooms: [String: Room] = [:]
   private var news = ArrivalNews()
+  private var points = PointLimit()
 
   init(name: String) { self.name = name }
 
@@ -103,7 +103,7 @@ struct Presence: Sendable {
   }
 
   /// The colour and letter of a person, for answers about authors and peers.
-  mutating func mark(of peer: String, name: String) -> PersonMark { palette.mark(of: peer, name: name) }
+  mutating func mark(of peer: String, name: String) -> PersonMark { palette.mark(of: Self.owner(of: peer), name: name) }
 
   mutating func receive(_ event: Event, at now: Duration) -> [Effect] {
     var effects: [Effect] = []
@@ -150,7 +150,7 @@ struct Presence: Sendable {
     return effects + due(at: now)
   }
 
-  /// Sends what has waited long enough, and drops people who have been silent too long.
+  /// Sends what has waited long enough, and removes people who have been silent too long.
   mutating func tick(at now: Duration) -> [Effect] {
     var effects: [Effect] = []
     for document in rooms.keys.sorted() {
@@ -173,7 +173,7 @@ struct Presence: Sendable {
     }.min()
   }
 
-  /// The peer that a message is from, and whether another peer brought it.
+  /// The peer that a message is from, and whether another peer relayed it.
   private struct Speaker {
     let peer: String
     let isRelayed: Bool
@@ -190,19 +190,18 @@ struct Presence: Sendable {
       if isNew, rooms[document]?.ranges != nil { want(.snapshot, in: document) }
     case .heartbeat: rooms[document]?.people[speaker.peer]?.lastHeard = now
     case .goodbye: remove(speaker.peer, from: document, &effects)
-    case .point(let range, let text): pointed(range, text, by: speaker.peer, in: document, at: now, &effects)
+    case .point(let range, let text): pointed(range, text, by: speaker, in: document, at: now, &effects)
     }
   }
 
   private mutating func pointed(
-    _ range: CursorRange, _ text: String, by peer: String, in document: String, at now: Duration,
+    _ range: CursorRange, _ text: String, by speaker: Speaker, in document: String, at now: Duration,
     _ effects: inout [Effect]
   ) {
-    guard let guest = rooms[document]?.people[peer], rooms[document]?.ranges != nil,
-      guest.lastPointed.map({ now - $0 >= Self.shortestPause }) ?? true,
-      range.start.count <= Self.maximumCursorBytes, range.end.count <= Self.maximumCursorBytes
+    guard let guest = rooms[document]?.people[speaker.peer], rooms[document]?.ranges != nil,
+      range.start.count <= Self.maximumCursorBytes, range.end.count <= Self.maximumCursorBytes,
+      points.allows(Self.owner(of: speaker.peer), isRelayed: speaker.isRelayed, at: now)
     else { return }
-    rooms[document]?.people[peer]?.lastPointed = now
     let text = Self.shown(String(String.UnicodeScalarView(text.unicodeScalars.prefix(Self.maximumPointScalars))))
     effects.append(.pointed(document: document, guest.person, range, text: text))
   }
@@ -217,21 +216,30 @@ struct Presence: Sendable {
     let ranges = state.ranges.prefix(Self.maximumRanges).filter {
       $0.start.count <= Self.maximumCursorBytes && $0.end.count <= Self.maximumCursorBytes
     }
-    let mark = palette.mark(of: peer, name: name, wish: state.color)
+    let mark = palette.mark(of: Self.owner(of: peer), name: name, wish: state.color)
     let person = Person(peer: peer, name: name, mark: mark, ranges: ranges)
     let isAnnounced =
       known?.isAnnounced
       ?? news.allows(Self.owner(of: peer), in: document, isRelayed: speaker.isRelayed, at: now)
     rooms[document, default: Room()].people[peer] = Guest(
-      person: person, lastHeard: now, isRelayed: speaker.isRelayed, isAnnounced: isAnnounced,
-      lastPointed: known?.lastPointed)
+      person: person, lastHeard: now, isRelayed: speaker.isRelayed, isAnnounced: isAnnounced)
     if known == nil, isAnnounced { effects.append(.joined(document: document, person)) }
     if known?.person != person { rooms[document]?.mustShow = true }
   }
 
-  /// When all places are taken, a peer that speaks for itself gets the place of the relayed one that has been silent longest.
+  /// When a person has too many processes here, a new one takes the place of the one that has been silent longest. When all
+  /// places are taken, a peer that speaks for itself gets the place of the relayed one that has been silent longest.
   private mutating func makeRoom(for speaker: Speaker, in document: String, _ effects: inout [Effect]) -> Bool {
-    guard let people = rooms[document]?.people, people.count >= Self.maximumPeople else { return true }
+    guard let people = rooms[document]?.people, people.count >= Self.maximumProcesses else { return true }
+    let owner = Self.owner(of: speaker.peer)
+    let processes = people.filter { Self.owner(of: $0.key) == owner }
+    if processes.count >= Self.maximumProcesses,
+      let oldest = processes.min(by: { ($0.value.lastHeard, $0.key) < ($1.value.lastHeard, $1.key) })
+    {
+      remove(oldest.key, from: document, &effects)
+      return true
+    }
+    guard people.count >= Self.maximumPeople else { return true }
     let relayed = people.filter(\.value.isRelayed)
     guard !speaker.isRelayed, let oldest = relayed.min(by: { $0.value.lastHeard < $1.value.lastHeard }) else {
       return false

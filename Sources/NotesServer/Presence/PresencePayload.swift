@@ -1,4 +1,4 @@
-/// A selection in CRDT cursors, which only the document can read. `end` is where the caret is.
+/// A selection as CRDT cursors, which only the document can resolve. `end` is the caret.
 struct CursorRange: Hashable, Sendable {
   var start: [UInt8]
   var end: [UInt8]
@@ -12,17 +12,17 @@ struct PresenceState: Hashable, Sendable {
   var ranges: [CursorRange]
 }
 
-/// What travels between peers as `{"__presence": {"type": …}}`.
+/// What peers send each other as `{"__presence": {"type": …}}`.
 enum PresencePayload: Hashable, Sendable {
-  /// Something of it changed.
+  /// A part of it has changed.
   case update(PresenceState)
-  /// All of it, for a peer that has just come; a receiver that did not know the sender answers with its own.
+  /// All of it, for a peer that has just connected. A receiver that did not know the sender answers with its own.
   case snapshot(PresenceState)
-  /// Still there.
+  /// The person is still there.
   case heartbeat
-  /// Gone.
+  /// The person has left.
   case goodbye
-  /// Look here.
+  /// The person points at a place.
   case point(CursorRange, text: String)
 
   /// The payload's `type`.

@@ -1,14 +1,15 @@
-/// Reports as one line what one person does in one moment: a person joining a note comes online, is let in, and opens it.
+/// Reports as one line what one person does in one moment: a person who joins a note comes online, is admitted, and
+/// opens it.
 struct QuietNews: Sendable {
   /// News of a person, by the kinds of `notes/event`.
   enum Verdict: Hashable, Sendable {
     case now
-    /// Reported unless there is other news of the person first.
+    /// Reported unless there is other news about the person first.
     case after(Duration)
     case never
   }
 
-  /// How long to wait for more specific news of a person who comes online.
+  /// How long to wait for more specific news about a person who comes online.
   static let patience: Duration = .seconds(1)
   /// Further events within this time read as the same event.
   static let moment: Duration = .seconds(10)
@@ -16,7 +17,7 @@ struct QuietNews: Sendable {
 
   private var told: [String: (kind: String, at: Duration)] = [:]
 
-  /// - Parameter kind: that of the event about the person.
+  /// - Parameter kind: the kind of the event about the person
   mutating func verdict(on kind: String, of person: String, at now: Duration) -> Verdict {
     let last = told[person].flatMap { now - $0.at < Self.moment ? $0.kind : nil }
     switch (kind, last) {
@@ -28,7 +29,7 @@ struct QuietNews: Sendable {
     }
   }
 
-  /// Ends the pause. Returns whether there was no other news of the person meanwhile.
+  /// Ends the pause. Returns whether there was no other news about the person meanwhile.
   mutating func isDue(_ kind: String, of person: String, at now: Duration) -> Bool {
     guard told[person].map({ now - $0.at >= Self.moment }) ?? true else { return false }
     note(kind, of: person, at: now)

@@ -1,7 +1,7 @@
 import AutomergeRepo
 import Foundation
 
-/// The agenda of a meeting as a screen has it: the meeting's title, and its items in order.
+/// The agenda of a meeting as lines for a screen: the meeting's title, and its items in order.
 @AutomergeRepo
 struct AgendaScreen {
   let service: Service

@@ -1,7 +1,7 @@
-/// A label for each line of a text: the last author, and when. All are equally wide.
+/// A label for each line of a text: the last author, and the time. All labels have the same width.
 struct BlameLabels {
   let texts: [String]
-  /// The authors' color numbers; -1 for a line that has no text.
+  /// The authors' color numbers; -1 for a line without text.
   let colors: [Int]
 
   /// - Parameters:

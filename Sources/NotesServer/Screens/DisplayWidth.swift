@@ -1,6 +1,6 @@
 /// How many columns text takes on a terminal.
 enum DisplayWidth {
-  /// - Complexity: O(n); for plain ASCII only the length is asked for.
+  /// - Complexity: O(n); plain ASCII needs only its length
   static func of(_ text: String) -> Int {
     var isPlain = true
     for byte in text.utf8 where byte >= 0x80 {
@@ -30,9 +30,10 @@ enum DisplayWidth {
     }
   }
 
-  /// The text in at most `width` columns, with an ellipsis for what is cut.
+  /// The text in at most `width` columns, with an ellipsis for what is cut. The mark behind a name stays.
   static func cut(_ text: String, to width: Int) -> String {
     guard of(text) > width else { return text }
+    if let marked = NameMark.cut(text, to: width, measuredBy: of, cut) { return marked }
     var scalars = String.UnicodeScalarView(), left = width - 1
     for scalar in text.unicodeScalars {
       left -= of(scalar)

@@ -2,7 +2,7 @@ import Automerge
 import AutomergeRepo
 import Foundation
 
-/// The history of a note as a screen has it: the rows of `notes/history`, newest first.
+/// The history of a note as a screen shows it: the rows of `notes/history`, newest first.
 struct HistoryScreen {
   let time: ScreenTime
 
@@ -33,7 +33,7 @@ struct HistoryScreen {
 extension HistoryRequest.Row {
   /// What the row changed, in words.
   var change: String {
-    if let message = burst.message { return message }
+    if let message { return message }
     let excerpt = burst.excerpt.split(whereSeparator: \.isWhitespace).joined(separator: " ")
     if excerpt.isEmpty { return "deleted \(NotesScreen.counted(burst.deleted, "character"))" }
     let isCut = burst.inserted > burst.excerpt.unicodeScalars.count

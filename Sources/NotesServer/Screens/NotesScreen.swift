@@ -1,7 +1,7 @@
 import AutomergeRepo
 import Foundation
 
-/// The list of notes as a screen has it: one's own, and those that other people share with this person.
+/// The list of notes as lines for a screen: this person's own, and those that other people share with this person.
 @AutomergeRepo
 struct NotesScreen {
   enum Order: String, CaseIterable { case changed, title }
@@ -100,7 +100,7 @@ struct NotesScreen {
 
   nonisolated static func counted(_ count: Int, _ noun: String) -> String { "\(count) \(noun)\(count == 1 ? "" : "s")" }
 
-  /// The file, or the folder of a meeting, as short as it is clear.
+  /// The file, or the folder of a meeting, as short as possible while still clear.
   private func place(of record: NoteRecord) -> String {
     let path = record.folder.map { $0 + "/" } ?? record.path ?? ""
     return path.hasPrefix(folder) ? String(path.dropFirst(folder.count)) : path

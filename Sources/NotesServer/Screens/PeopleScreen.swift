@@ -1,7 +1,7 @@
 import AutomergeRepo
 import Foundation
 
-/// The people of a note as a screen has them: those who have it, those who are invited, and those who could be.
+/// The people of a note as lines for a screen: those who have it, those who are invited, and those who could be.
 @AutomergeRepo
 struct PeopleScreen {
   private let service: Service
@@ -56,7 +56,7 @@ struct PeopleScreen {
     return table
   }
 
-  /// All people whom the service knows or hears on the network.
+  /// All people whom the service knows or discovers on the network.
   func tableOfPeers(width: Int) -> ScreenTable {
     var table = ScreenTable(
       [.init(least: 8, most: 24), .init(least: 9), .init(least: 12, most: 24), .init(least: 12), .init(least: 8)],

@@ -2,7 +2,7 @@ import CQREncode
 
 /// A text as a QR code of half-block characters, which a telephone reads from a terminal. Two rows of modules are one line.
 struct QRCode {
-  /// Dark modules are blanks and light ones are full: most terminals are dark, and readers take a code either way.
+  /// Dark modules are blanks and light ones are blocks, because most terminals are dark and readers accept both.
   let lines: [String]
 
   /// The light border around the code, in modules; the standard asks for four, and readers make do with two.
@@ -14,7 +14,7 @@ struct QRCode {
     defer { QRcode_free(code) }
     let width = Int(code.pointee.width)
     guard let data = code.pointee.data else { return nil }
-    // Not beyond the code: its surroundings are light.
+    // False outside of the code, whose surroundings are light.
     func isDark(_ x: Int, _ y: Int) -> Bool {
       0..<width ~= x && 0..<width ~= y && data[y * width + x] & 1 == 1
     }

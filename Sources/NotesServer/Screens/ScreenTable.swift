@@ -3,10 +3,10 @@ import JSONRPC
 /// A list as lines of aligned columns, for an editor's buffer or a terminal. Both editors and the command line show the same.
 struct ScreenTable {
   struct Column {
-    /// It is made no narrower than this.
+    /// The smallest width of the column.
     var least = 4
     var isNumber = false
-    /// The most columns it takes; nil for as many as there are.
+    /// The largest width of the column; nil for no limit.
     var most: Int?
   }
 
@@ -37,7 +37,7 @@ struct ScreenTable {
     lines.append(Line(cells: cells.map(OneLine.shown), members: members))
   }
 
-  /// A line of text that is no row of the table.
+  /// A line of text that is not a row of the table.
   mutating func say(_ text: String) { lines.append(Line(cells: [text], members: [])) }
 
   // MARK: Layout
@@ -69,7 +69,7 @@ struct ScreenTable {
       let shown = DisplayWidth.cut(cell, to: widths[index])
       let missing = widths[index] - DisplayWidth.of(shown)
       if columns[index].isNumber { owed += missing }
-      // Blanks at the end of a line are never written.
+      // Blanks at the end of a line are not written.
       if !shown.isEmpty {
         text += String(repeating: " ", count: owed) + shown
         owed = 0
@@ -119,7 +119,7 @@ struct ScreenTable {
   }
 }
 
-/// The answer to a request that asked for lines by giving a `width`.
+/// The answer to a request that asked for lines by sending a `width`.
 struct ScreenAnswer: RequestResult {
   let encoded: [UInt8]
 
@@ -133,6 +133,6 @@ struct ScreenAnswer: RequestResult {
 }
 
 extension Parameters {
-  /// The width of the screen, in columns, if the answer is to be lines for it.
+  /// The width of the screen, in columns, if the answer should be lines for it.
   func widthIfPresent() throws(ResponseError) -> Int? { try nonNegativeIntIfPresent("width") }
 }

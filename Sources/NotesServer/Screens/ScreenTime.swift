@@ -1,9 +1,9 @@
 import Foundation
 
-/// Times as lists have them: short, in the zone of this machine.
+/// Times as lists show them: short, in this machine's time zone.
 struct ScreenTime {
   private let today: tm
-  /// The offset of that zone; a test uses another.
+  /// Converts to that time zone; a test uses another.
   private let local: (time_t) -> tm
 
   init(now: Date, local: @escaping (time_t) -> tm = Self.here) {
@@ -13,14 +13,14 @@ struct ScreenTime {
 
   private static let months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
 
-  /// `14:02` of today, `Nov 24` of this year, else `2025-11`.
+  /// `14:02` for today, `Nov 24` for this year, otherwise `2025-11`.
   func short(_ date: Date) -> String {
     let parts = local(time_t(date.timeIntervalSince1970))
     if isToday(parts) { return Self.clock(parts) }
     return isThisYear(parts) ? Self.day(parts) : "\(Self.year(parts))-\(Self.two(parts.tm_mon + 1))"
   }
 
-  /// `14:02` of today, else `Nov 24 14:02`, with the year before it if that is another.
+  /// `14:02` for today, otherwise `Nov 24 14:02`, preceded by the year if it is another.
   func full(_ date: Date) -> String {
     let parts = local(time_t(date.timeIntervalSince1970))
     if isToday(parts) { return Self.clock(parts) }

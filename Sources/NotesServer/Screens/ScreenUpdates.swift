@@ -1,18 +1,18 @@
 import AutomergeRepo
 import JSONRPC
 
-/// The lists that an editor shows, as it was last sent them: a list of ten thousand lines is sent once, its first page before the
-/// rest, and then only what has changed in it.
+/// The lists that an editor shows, as they were last sent: a list of ten thousand lines is sent once, its first page
+/// before the rest, and then only what has changed in it.
 @AutomergeRepo
 final class ScreenUpdates {
-  /// So many lists are remembered; an editor that shows more is sent the oldest as a whole again.
+  /// How many lists are remembered; an editor that shows more is sent the oldest as a whole again.
   private static let maximumKept = 4
 
   private var kept: [(token: Int, lines: [ScreenLine])] = []
   private var lastToken = 0
 
   /// - Parameters:
-  ///   - token: names the lines that the editor has; nil if none.
+  ///   - token: identifies the lines that the editor has; nil if it has none
   ///   - count: the most lines that the editor wants now, if it has none.
   func answer(_ table: ScreenTable, since token: Int?, atMost count: Int?) -> ScreenAnswer {
     let all = table.screenLines
@@ -34,10 +34,10 @@ struct ScreenLine: Hashable {
 
 /// The lines of a list that are replaced by others.
 struct ScreenChange: Hashable {
-  /// The index of the first one, and how many go.
+  /// The index of the first one, and how many are removed.
   let first: Int
   let removed: Int
-  /// The new lines that stand there.
+  /// The new lines in their place.
   let added: Range<Int>
 
   /// - Complexity: O(n)
@@ -56,7 +56,7 @@ extension ScreenTable {
 }
 
 extension ScreenAnswer {
-  /// - Parameter isPart: whether there are more lines than these.
+  /// - Parameter isPart: whether there are more lines than these
   fileprivate init(_ lines: [ScreenLine], _ change: ScreenChange?, token: Int, isPart: Bool) {
     var writer = JSONTextWriter()
     let shown = lines[change?.added ?? lines.indices]

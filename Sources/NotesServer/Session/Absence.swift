@@ -4,12 +4,12 @@ import JSONRPC
 /// Tells a person who opens a note what others have written since the note was last closed here.
 @AutomergeRepo
 struct Absence {
-  /// Larger texts are not compared unasked.
+  /// The size above which texts are not compared unasked.
   private static let maximumBytes = 1 << 20
 
   let binding: BufferBinding
 
-  /// Call before the note counts as read. What has changed is found out later: opening does not wait for it.
+  /// Call before the note counts as read. The difference is computed later, so that opening does not wait for it.
   func tellSoon() {
     let (service, editor, key) = (binding.service, binding.editor, binding.key)
     guard let record = service.notebook[key], record.isUnread, record.seen != nil, editor.client.speaksNotes,

@@ -15,7 +15,7 @@ final class AgendaNews {
   private var pending: [DocumentId: AgendaDifference] = [:]
   private var shown: [DocumentId: AgendaDifference] = [:]
   private var untold: [DocumentId: AgendaDifference] = [:]
-  /// Takes a line for the person about a meeting.
+  /// Called with a line for the person about a meeting.
   var onMessage: ((DocumentId, String) -> Void)?
 
   init(_ service: Service) { self.service = service }
@@ -31,14 +31,14 @@ final class AgendaNews {
 
   // MARK: Events
 
-  /// Others have changed the meeting. The record still has the agenda as it was.
+  /// Call when others have changed the meeting. The record still has the former agenda.
   ///
   /// - Parameter isOpen: whether an editor has a part of the meeting open.
   func changed(_ handle: DocHandle, isOpen: Bool) {
     guard let before = service.notebook[handle.id]?.agenda, let meeting = MeetingDocument(handle.document) else {
       return
     }
-    // The person who moved an item made it again.
+    // A person who moves an item makes it again, so the item's author is the person who moved it.
     let news = AgendaDifference(from: before, to: entries(handle), ignoring: ownItems(meeting))
     guard !news.isEmpty else { return }
     pending[handle.id, default: AgendaDifference()].add(news)
@@ -79,7 +79,7 @@ final class AgendaNews {
     NoteNews.fitted("", "Item \"\(NoteNews.cut(former, to: 18))\" is now ", title, "")
   }
 
-  /// The one who put the item where it is, by the name that this person knows.
+  /// The author of an item's present place, by the name that this person knows.
   private func author(of item: MeetingDocument.Item, _ handle: DocHandle) -> String? {
     guard let note = NoteDocument(handle.document, item: item), let actor = item.object.actor,
       let change = handle.document.change(thatMade: item.object)
@@ -126,7 +126,7 @@ final class AgendaNews {
   }
 }
 
-/// Describes the news in an agenda.
+/// Describes the news about an agenda.
 struct AgendaMarks {
   /// By the items' ids.
   var items: [String: String] = [:]

@@ -10,7 +10,7 @@ final class AwaitedNotes {
   /// What a search waits for.
   enum Source: Hashable {
     case peer
-    /// The store cannot be read just now.
+    /// The store, which cannot be read at present.
     case store
   }
 
@@ -44,8 +44,8 @@ final class AwaitedNotes {
   /// Returns the document when it is here.
   ///
   /// - Parameters:
-  ///   - isWanted: asked after each failed search; if false, the search ends with an error.
-  ///   - tell: called with what the search waits for, once it takes noticeably long, and whenever that changes.
+  ///   - isWanted: called after each failed search; if it returns false, the search ends with an error
+  ///   - tell: called with what the search waits for, once it takes noticeably long, and whenever that changes
   func find(
     _ id: DocumentId, while isWanted: @AutomergeRepo () -> Bool,
     tell: @escaping @AutomergeRepo (Source) -> Void
@@ -73,7 +73,7 @@ final class AwaitedNotes {
     }
   }
 
-  /// The process ends: stops waiting for notes that have not arrived.
+  /// Call when the process ends: stops waiting for notes that have not arrived.
   func end() {
     hasEnded = true
     lookAgain { _ in true }

@@ -4,12 +4,12 @@ import JSONRPC
 
 /// Carets: sends this person's to the peers, and other people's to the client.
 ///
-/// A caret is sent as a cursor on the character behind it, so that typing there pushes it along: it stays behind the last
-/// letter typed, without another message. Where *others* type at exactly that place, an editor keeps its own caret before the
-/// new letters, and then reports it again.
+/// A caret is sent as a cursor on the character after it, so that typing there moves it along: it stays after the last
+/// letter typed, without another message. If *others* type at exactly that place, an editor keeps its own caret before
+/// the new letters, and then reports it again.
 ///
-/// After every change of the text such a cursor has another offset. Clients move the carets they show over plain typing of
-/// their own by the same rule; after all other changes they get a new list.
+/// Every change of the text may change the offset of such a cursor. For their own plain typing, clients move the carets
+/// they show by the same rule; after all other changes they are sent a new list.
 extension BufferBinding {
   func cursor(version: Int, rev: Int, ranges: [PositionRange]) {
     do {
@@ -47,7 +47,7 @@ extension BufferBinding {
     }
   }
 
-  /// Shows the others a part of the text.
+  /// Shows a part of the text to the other people.
   func point(version: Int, rev: Int, range: PositionRange, text: String) throws {
     do {
       guard try buffer.acknowledge(version: version, rev: rev) else { return }
@@ -58,7 +58,7 @@ extension BufferBinding {
     service.presenceTracker.point(at: (place.lowerBound, place.upperBound), in: note, of: id, text: text)
   }
 
-  /// Another person points here; places that this document does not know are left out.
+  /// Another person points here. Places that this document does not know are ignored.
   func pointed(by person: Presence.Person, _ range: CursorRange, _ text: String) {
     guard buffer.gate == .notes, let place = service.presenceTracker.offsets(of: [range], in: note).first else {
       return
@@ -85,10 +85,10 @@ extension BufferBinding {
     service.presenceTracker.textChanged(in: id)
   }
 
-  /// Whether the client, which had the document's text, moved all carets over its change just as the document did: a single
-  /// plain insertion or deletion that touches none of them.
+  /// Whether the client, which had the document's text, moved all carets for its change just as the document did. That
+  /// is so for a single plain insertion or deletion that touches none of them.
   ///
-  /// - Complexity: O(p · log n), p other people's carets
+  /// - Complexity: O(p · log n) for p carets of other people
   func clientCarriesCarets(over splices: [TextSplice], from changes: [ContentChange]) -> Bool {
     let places = service.presenceTracker.places(in: id)
     guard !places.isEmpty else { return true }

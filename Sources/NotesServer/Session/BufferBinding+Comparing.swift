@@ -1,11 +1,12 @@
 import AutomergeRepo
 
-/// Compares a large full text with the client's earlier one off the loop, which that would block for a tenth of a second.
+/// Compares a large full text with the client's earlier one off the loop, which the comparison would block for a tenth
+/// of a second.
 ///
 /// Meanwhile nothing is sent to the client, and its messages wait. Its earlier text stays the base: other people's changes are
 /// applied after it. Code that needs the client's text at once calls `finishComparing`.
 extension BufferBinding {
-  /// A full text under comparison, and the messages that arrived after it.
+  /// A full text that is being compared, and the messages that arrived after it.
   @AutomergeRepo
   final class Comparison {
     let version: Int
@@ -36,12 +37,12 @@ extension BufferBinding {
     }
   }
 
-  /// Runs the action at once if no full text is being compared, else after that.
+  /// Runs the action at once if no full text is being compared, otherwise after that.
   func whenCompared(_ action: @escaping @AutomergeRepo (BufferBinding) -> Void) {
     if comparison == nil { action(self) } else { comparison?.waiting.append(action) }
   }
 
-  /// Finishes on the loop the comparison that is under way off it.
+  /// Finishes on the loop a comparison that is running off it.
   func finishComparing() {
     while let comparison { end(.fullText(comparison.text)) }
   }
@@ -50,7 +51,7 @@ extension BufferBinding {
     guard let done = comparison else { return }
     comparison = nil
     takeIn(version: done.version, rev: done.rev, changes: [change])
-    // One of them may be a full text again, for which the others wait.
+    // One of them may be a full text again, for which the rest wait.
     for action in done.waiting { whenCompared(action) }
   }
 }

@@ -36,7 +36,7 @@ extension BufferBinding {
     }
   }
 
-  /// A change fits no known state of the buffer: the full text will repair this.
+  /// Call when a change fits no known state of the buffer. The full text will repair this.
   func resync(_ reason: String) {
     buffer.awaitsFullText = true
     editor.notify(ResyncNotification(uri: uri, reason: reason))
@@ -57,9 +57,9 @@ extension BufferBinding {
     updates.textChanged()
   }
 
-  /// The undo history has changed the document.
+  /// Call when the undo history has changed the document.
   ///
-  /// - Parameter heads: those before
+  /// - Parameter heads: the heads before
   func undid(since heads: Set<ChangeHash>) throws {
     buffer.documentChanged(try note.document.textEdits(obj: note.content, since: heads), cause: .undo)
     updates.sendEdit()
@@ -79,7 +79,7 @@ extension BufferBinding {
     return service.journal.takingIn(key) { apply(splices) }
   }
 
-  /// A change of its own, outside the person's undo history.
+  /// As a separate change, outside of the person's undo history.
   private func enterName() {
     guard !hasEnteredName else { return }
     do {
@@ -90,7 +90,7 @@ extension BufferBinding {
     }
   }
 
-  /// Applies the splices in one change. Returns whether this made one.
+  /// Applies the splices in one change. Returns whether there was one.
   @discardableResult
   func apply(_ splices: [TextSplice], message: String? = nil) -> Bool {
     guard !splices.isEmpty else { return false }
@@ -148,7 +148,7 @@ extension BufferBinding {
     updates.textChanged()
   }
 
-  /// The document has gone back to the state that all peers accept; what this removed is already kept.
+  /// The document has returned to the state that all peers accept. What this removed is already kept.
   private func wentBack() {
     guard let (delta, before) = goingBack else { return }
     goingBack = nil
@@ -167,8 +167,8 @@ extension BufferBinding {
     updates.statusChanged()
   }
 
-  /// The note has another text object now, because a meeting's item was moved. Brings what was typed here meanwhile to that
-  /// one, too, and sends the client the difference.
+  /// Call when the note has another text object, because a meeting's item was moved. Brings what was typed here
+  /// meanwhile to that one, too, and sends the client the difference.
   func follow(_ moved: NoteDocument) {
     finishComparing()
     let before = source.allUTF8
@@ -178,15 +178,15 @@ extension BufferBinding {
     note = moved
     if mayWrite { apply(words ?? []) }
     let delta = TextDiff.delta(from: before, to: source.allUTF8)
-    // What other people left behind, their own services bring, if they still run.
+    // What other people left behind is brought by their own services, if they still run.
     if delta.deletedBytes > 0, words == nil || item.isBranch || !mayWrite {
       service.recoveredTexts.keepSoon(id, "a peer moved its agenda item while it was open", before)
     }
     show(moved, by: delta)
   }
 
-  /// Another text of the document is the note's now. The client gets the difference; what it had is kept, unless the document
-  /// still has it.
+  /// Call when another text of the document is the note's. The client is sent the difference; what it had is kept,
+  /// unless the document still has it.
   func turn(to other: NoteDocument) {
     finishComparing()
     let (before, isGone) = (source.allUTF8, !note.isVisible)
@@ -196,7 +196,8 @@ extension BufferBinding {
     editor.deliver(NoteNews.anotherText.parameters(uri: uri, id: id, title: title, peer: nil, name: nil))
   }
 
-  /// Goes on with another text object, which the client gets as a difference. The undo history belongs to the one before.
+  /// Continues with another text object, which the client is sent as a difference. The undo history belongs to the
+  /// former one.
   private func show(_ other: NoteDocument, by delta: TextDelta) {
     note = other
     undo.groups = UndoGroups()

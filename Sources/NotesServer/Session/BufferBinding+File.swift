@@ -1,9 +1,9 @@
 import Automerge
 import AutomergeRepo
 
-/// The working file: what the editor writes to it, and what other programs do.
+/// The working file: what the editor writes to it, and what other programs do to it.
 extension BufferBinding {
-  /// The editor says that the working file holds its text now.
+  /// The editor says that the working file contains its text now.
   func didSave() {
     file.mergedText = nil
     countWords()
@@ -12,16 +12,16 @@ extension BufferBinding {
     service.documentFiles.saved(handle)
   }
 
-  /// The editor wrote an earlier state of its text while no service was running.
+  /// Call when the editor wrote an earlier state of its text while no service was running.
   ///
-  /// - Parameter way: from what it wrote to what it has
+  /// - Parameter way: the delta from what it wrote to what it has
   func wroteEarlier(_ way: TextDelta) {
     var base = clientTextBase
     base.steps = [way.composed(with: base.steps.first ?? .identity)] + base.steps.dropFirst()
     file.wrote(base)
   }
 
-  /// Applies to the note what another program did to the working file, which holds `contents` now.
+  /// Applies to the note what another program did to the working file, which contains `contents` now.
   func takeIn(_ splices: [TextSplice], of note: NoteDocument, file contents: [UInt8]) throws {
     let before = handle.document.heads()
     try handle.change { _ in try note.make(splices) }
@@ -34,7 +34,8 @@ extension BufferBinding {
     updates.textChanged()
   }
 
-  /// Tells the editor that the note has all that the working file holds, so that it may overwrite the file without asking.
+  /// Tells the editor that the note has everything that the working file contains, so that it may overwrite the file
+  /// without asking.
   ///
   /// - Parameter digest: of the file's bytes, in hexadecimal.
   func fileIsKnown(_ digest: String) {

@@ -2,7 +2,7 @@ import Automerge
 import AutomergeRepo
 import Foundation
 
-/// Connects a buffer and its document: brings each side's changes to the other.
+/// Connects a buffer and its document: applies each side's changes to the other.
 @AutomergeRepo
 final class BufferBinding {
   let uri: String
@@ -18,12 +18,12 @@ final class BufferBinding {
   /// A large full text of the client that is being compared with the one before.
   var comparison: Comparison?
   var hasEnteredName = false
-  /// What the working file holds.
+  /// What the working file contains.
   private(set) lazy var file = service.openFiles.open(self)
   private let hold: NoteHold
   private(set) lazy var undo = UndoHistory(of: self)
   private(set) lazy var refused = RefusedChanges(self)
-  /// While the document goes back to an earlier state: how this changes its text, and the text before.
+  /// While the document returns to an earlier state: the resulting change of its text, and the text before.
   var goingBack: (TextDelta, [UInt8])?
 
   /// Attaches a buffer that `buffer` knows; `splices` are the changes that opening it makes to the document.
@@ -38,7 +38,7 @@ final class BufferBinding {
     Absence(binding: self).tellSoon()
     service.notebook.update(key) { $0.isUnread = false }
     handle.storeSoon()
-    // A merge may have gone both ways.
+    // A merge may have changed both sides.
     updates.textChanged()
     service.presenceTracker.enter(handle)
     file.look()
@@ -63,7 +63,7 @@ final class BufferBinding {
 
   // MARK: Storing
 
-  /// What the client has.
+  /// What the client has, for the store.
   var clientBase: ClientBase {
     let base = TextBase(
       heads: handle.document.heads(), actor: handle.document.actor,
@@ -76,7 +76,7 @@ final class BufferBinding {
   /// The client's text in its stored form.
   var clientBaseItem: StoredItem { clientBase.item(key, run: service.run) }
 
-  /// What the client certainly has, and what it may have besides.
+  /// What the client certainly has, and what it may have in addition.
   var clientTextBase: TextBase {
     TextBase(
       heads: handle.document.heads(), steps: buffer.inFlight.map(\.delta) + [buffer.unsent], object: note.textObject)

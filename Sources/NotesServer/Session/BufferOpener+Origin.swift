@@ -4,14 +4,14 @@ import AutomergeRepo
 /// Finds out what the text of an opened buffer grew out of.
 extension BufferOpener {
   /// Finds the origin of a newly opened buffer's text: usually the file. A buffer that stayed while the note was
-  /// put away, or is older than the file for another reason, lacks what others wrote meanwhile.
+  /// deleted, or is older than the file for another reason, lacks what others wrote meanwhile.
   ///
   /// - Parameter opened: what the client had before it changed the text; nil if unknown
   func origin(
     of text: [UInt8], at path: String, _ key: NoteKey, openedAs opened: [UInt8]? = nil
   ) async throws -> BufferOrigin {
     if let opened {
-      // The file may not be there yet, and the note has a text already.
+      // The file may not exist yet, and the note already have a text.
       guard let bytes = try await service.files.read(path) else { return .unrelated }
       return await FileContents.holds(bytes, opened) ? .file : .unrelated
     }
@@ -23,7 +23,7 @@ extension BufferOpener {
     return .stayed(left)
   }
 
-  /// Finds out what the text of a buffer grew out of that has outlived services; nil if unknown.
+  /// Determines what the text of a buffer grew out of that has outlived services; nil if unknown.
   func origin(of key: NoteKey, _ memories: [RunJournal.Memory], _ handle: DocHandle) async -> BufferOrigin? {
     switch await service.journal.origin(of: key, memories, handle, service.notebook.storage) {
     case .known(let base, let object): .known(base, object: object)
@@ -32,8 +32,8 @@ extension BufferOpener {
     }
   }
 
-  /// Does what the services should have done that ended before they had opened the buffer: takes in what the text that it was opened
-  /// with has more than the note, as that of a file. Returns that text as a base; nil if it cannot be one.
+  /// Does what services should have done that ended before they had opened the buffer: merges the text that it was
+  /// opened with into the note, as that of a file. Returns that text as a base; nil if it cannot be one.
   func takeIn(
     opened: [UInt8], at path: String, _ key: NoteKey, _ handle: DocHandle
   ) async throws -> TextBase? {
@@ -50,7 +50,7 @@ extension BufferOpener {
     return TextBase(heads: handle.document.heads(), steps: [buffer.clientToDocument], object: note.textObject)
   }
 
-  /// Looks whether the file holds an earlier state of a buffer that has outlived its service; nil if not.
+  /// Checks whether the file contains an earlier state of a buffer that has outlived its service; nil if not.
   func savedMeanwhile(
     _ text: [UInt8], _ key: NoteKey, _ handle: DocHandle, _ origin: BufferOrigin
   ) async throws -> SavedMeanwhile? {
@@ -60,7 +60,7 @@ extension BufferOpener {
       let contents = try? FileContents(reading: bytes), let note = NoteDocument(handle.document, item: key.item)
     else { return nil }
     let merge = merge(note, handle, key.item, origin)
-    // The process that took it in may have written other people's words to the file since.
+    // The process that merged it may have written other people's words to the file since.
     let bases = (service.notebook[key]?.fileBases ?? []).filter { $0.object == nil || $0.object == note.textObject }
     if let base = await merge.grewOffLoop(into: text, throughOneOf: bases) { return .isTakenIn(base) }
     let file = contents.text(besides: text)

@@ -22,7 +22,7 @@ final class BufferOpener {
 
   init(editor: Editor) { self.editor = editor }
 
-  /// The work on an opening; nil if it is done.
+  /// The task that opens the note; nil if it is done.
   func task(_ opening: Opening) -> Task<Void, Never>? { tasks[opening.number] }
 
   /// Opens the note whose file a buffer shows.
@@ -47,13 +47,14 @@ final class BufferOpener {
         } tell: { [weak self] source in
           self?.waits(uri, opening.number, for: source)
         }
-        // Other people's words may reach the file meanwhile.
+        // Other people's text may reach the file during the opening.
         let early = try await reading(uri, opening.number) { [service] in
           isReattached ? try await service.notebook.fileBases(of: record.key) : []
         }
         var origin: BufferOrigin? = .file
         if let reattachment { origin = await self.origin(of: record.key, reattachment.memories, handle) }
-        // Editors of unknown state come back one after the other: what one of them has is not new when the next brings it.
+        // Buffers of unknown state are reopened one after the other: what one of them has is not new when the next
+        // brings it.
         var turn: (any NoteClaim)?
         defer { withExtendedLifetime(turn) {} }
         let isGuessed = origin == nil
@@ -62,12 +63,13 @@ final class BufferOpener {
           await service.siblings.settle()
           await caughtUp(handle)
         }
-        // Another process may be taking in what the file holds. When it has done so, the file shows which words of the buffer the
-        // note has.
+        // Another process may be merging the file's text. When it has done so, the file shows which text of the buffer
+        // the note has.
         var claim = await service.environment.claim(
           record.key.lockName, exclusively: false, within: .seconds(isReattached ? 4 : 1))
         await service.openFiles.settle(record.key)
-        // Another process that has the note open may be taking in what a program wrote to the file, which the buffer has, too.
+        // Another process that has the note open may be merging what a program wrote to the file; the buffer has that
+        // text, too.
         var fileTurn = await service.openFiles.turn(of: record.key)
         await service.siblings.follow(to: handle)
         try await reading(uri, opening.number) { try await self.loadBase(of: record.key, handle) }
@@ -84,7 +86,7 @@ final class BufferOpener {
           origin = bases.isEmpty ? .stayed(early.map { $0.withChanges(of: reattachment?.run) }) : .oneOf(bases)
         } else if !isReattached {
           origin = try await self.origin(of: text, at: path, record.key, openedAs: wasPlain ? plain.opened : nil)
-          // A process that was killed may have taken in what the file holds, and not have recorded that.
+          // A process that was killed may have merged the file's text without recording that.
           if origin?.isFile ?? false {
             _ = try await reading(uri, opening.number) { [service] in try await service.environment.catchUp(handle) }
           }
@@ -129,8 +131,8 @@ final class BufferOpener {
     return true
   }
 
-  /// Loads what the file held, and what the note must have for that to be understood: another process, which may not be
-  /// connected yet, has stored both. Otherwise its words in the file would be taken for new.
+  /// Loads what the file held, and the changes that the note needs to understand that: another process, which may not
+  /// be connected yet, has stored both. Otherwise its text in the file would be taken for new.
   private func loadBase(of key: NoteKey, _ handle: DocHandle) async throws {
     try await service.environment.loadBase(of: key)
     let heads = service.notebook[key]?.fileBase?.heads ?? []
@@ -163,7 +165,7 @@ final class BufferOpener {
     }
   }
 
-  /// The buffer stays as it is until the document arrives: tells the person where they look.
+  /// The buffer stays as it is until the document arrives: tells the person in the editor.
   private func waits(_ uri: String, _ number: Int, for source: AwaitedNotes.Source) {
     guard case .opening(var opening)? = buffers[uri], opening.number == number else { return }
     let id = opening.key.document
@@ -178,7 +180,7 @@ final class BufferOpener {
     editor.notify(StatusChangedNotification(uri: uri, status: NoteStatus(of: opening, service).json))
   }
 
-  /// The buffer is reopened while its document has not arrived. What was typed since may exist nowhere else.
+  /// The buffer is reopened while its document has not arrived. What the person typed since may exist nowhere else.
   func keepTyped(_ opening: Opening, unlessIn text: [UInt8]) {
     guard opening.plain.text != opening.text, opening.plain.text != text else { return }
     service.recoveredTexts.keepSoon(
@@ -237,7 +239,8 @@ final class BufferOpener {
     _ note: NoteDocument, _ handle: DocHandle, _ item: String?, _ origin: BufferOrigin
   ) -> ThreeWayMerge {
     let record = service.notebook[NoteKey(handle.id, item: item)]
-    // If a meeting's item was moved since, these bases are about another text object. With the file's base, the merge notices.
+    // If a meeting's item was moved since, these bases are of another text object. With the file's base, the merge
+    // detects that.
     let isSame = record?.isBaseAbout(note) ?? true
     var (bases, isExact) = (record?.fileBase.map { [$0] } ?? [], false)
     switch origin {
@@ -257,7 +260,7 @@ final class BufferOpener {
     uri: String, handle: DocHandle, item: String?, _ origin: BufferOrigin, opening number: Int, merged: Merged? = nil,
     saved: TextDelta? = nil, held: TextBase? = nil, showsFile: Bool = false, fileTurn: (any NoteClaim)? = nil
   ) {
-    // It may have been closed, or reopened, while the document was being fetched.
+    // The buffer may have been closed, or reopened, while the document was being fetched.
     guard case .opening(let opening)? = buffers[uri], opening.number == number else { return }
     guard let note = NoteDocument(handle.document, item: item) else {
       guard item == nil || MeetingDocument(handle.document) == nil else { return itemIsDeleted(uri: uri, opening) }
@@ -272,6 +275,9 @@ final class BufferOpener {
     }
     if origin.isDoubtful, splices.contains(where: { $0.deleteUTF8 > 0 }) {
       service.recoveredTexts.keepSoon(handle.id, "an old buffer of it replaced parts of it", DocumentText(note).allUTF8)
+    }
+    if origin.isFile, service.mayWrite(handle.id) {
+      service.recoveredTexts.keepIfCut(note, by: opening.text, splices, of: handle.id)
     }
     let binding = BufferBinding(
       uri: uri, handle: handle, note: note, buffer: buffer, splices: splices, editor: editor)

@@ -4,7 +4,7 @@ enum BufferOrigin {
   case file
   /// Nothing: the file is missing, and the buffer is empty.
   case missingFile
-  /// Another text than the note's: the buffer was there before the note was, so both texts are kept.
+  /// Another text than the note's: the buffer existed before the note did, so both texts are kept.
   case unrelated
   /// Another text than the file's: what a client had whose buffer stayed when the note was put away, or what the file held
   /// once. So with a buffer that has outlived a service which left no trace of it.
@@ -36,13 +36,13 @@ enum BufferOrigin {
   }
 }
 
-/// What a buffer that has outlived services says of them.
+/// What a buffer that has outlived services says about them.
 struct Reattachment {
-  /// What the last of them called itself.
+  /// The name of the last one.
   var run: String?
   /// What the client remembers of each, the last one first.
   var memories: [RunJournal.Memory] = []
-  /// The text that the client opened first, if no service has ever told it that it had that.
+  /// The text that the client opened first, if no service has confirmed having it.
   var opened: [UInt8]?
 }
 

@@ -1,21 +1,21 @@
-/// What an editor's client said of itself in `initialize`.
+/// What an editor's client said about itself in `initialize`.
 struct ClientCapabilities {
   /// Its unit for columns.
   var encoding = PositionEncoding.utf16
   /// Whether it speaks the notes extension; false for a plain LSP client.
   var speaksNotes = false
-  /// Whether a plain client wants to be sent other people's changes.
+  /// Whether a plain client wants other people's changes.
   var takesEdits = false
   /// Whether it requests inlay hints again on `workspace/inlayHint/refresh`.
   var refreshesHints = false
-  /// Whether it can be made to show a file.
+  /// Whether it can be asked to show a file.
   var showsDocuments = false
 
   var gate: OpenBuffer.Gate { speaksNotes ? .notes : .plain }
 }
 
 extension PositionEncoding {
-  /// The first encoding of the client's list that we know; UTF-16 without a list, as in LSP.
+  /// The first known encoding in the client's list; UTF-16 without a list, as in LSP.
   init(offered: [String]?) {
     self = offered?.lazy.compactMap(PositionEncoding.init(rawValue:)).first ?? .utf16
   }

@@ -29,6 +29,8 @@ final class ClientUpdates {
   private var waitingSince: Duration?
   private var statusTimer: (any ScheduledAction)?
   private var lastStatus: JSONValue?
+  /// Whether the words were counted since the text last changed.
+  private var wordsAreCounted = false
 
   private var editor: Editor { binding.editor }
   private var clock: any RepoClock { binding.service.clock }
@@ -89,7 +91,10 @@ final class ClientUpdates {
   // MARK: Comparing texts
 
   /// Call when the text has changed: the texts are compared after a while.
-  func textChanged() { scheduleCheck(after: Self.checkDelay) }
+  func textChanged() {
+    wordsAreCounted = false
+    scheduleCheck(after: Self.checkDelay)
+  }
 
   /// Replaces an earlier deadline.
   private func scheduleCheck(after delay: Duration) {
@@ -113,7 +118,19 @@ final class ClientUpdates {
     check = nil
     if clock.now < due.time { return planCheck(at: due.time) }
     if !due.onlyWithPeers || hasPeers { sendCheck() }
+    if !wordsAreCounted {
+      countWords()
+      statusChanged()
+    }
     scheduleCheck(after: Self.checkInterval)
+  }
+
+  /// Counts the note's words, which lists show, unless the text is as it was at the last count.
+  /// - Complexity: O(n) in the text if it has changed
+  func countWords() {
+    guard !wordsAreCounted else { return }
+    wordsAreCounted = true
+    binding.countWords()
   }
 
   private func sendCheck() {

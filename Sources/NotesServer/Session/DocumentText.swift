@@ -1,6 +1,7 @@
 import Automerge
 
-/// A note's text, in the form that the gate needs. The text object is known to exist, so an error can only mean an empty text.
+/// A note's text in the form that the gate needs. The text object is known to exist, so an error can only mean an empty
+/// text.
 struct DocumentText: TextSource {
   let document: Document
   let content: ObjId

@@ -2,14 +2,17 @@ import AutomergeRepo
 import JSONRPC
 import Logging
 
-/// One editor as the requests see it: the connection to it, what its client can do, its buffers, and what it is told.
+/// One editor as the requests see it: the connection to it, its client's capabilities, its buffers, and what it is
+/// told.
+///
+/// Its parts refer back to it, so it lives as long as the process.
 ///
 /// Its parts refer back to it, so it lives as long as the process.
 @AutomergeRepo
 final class Editor: SiblingRequestPerforming {
   let service: Service
   let connection: Connection
-  /// What the client said of itself in `initialize`.
+  /// What the client said about itself in `initialize`.
   var client = ClientCapabilities()
   /// Whether it has sent `initialize`, and neither `shutdown` nor `exit`.
   var isRunning = false {
@@ -24,7 +27,7 @@ final class Editor: SiblingRequestPerforming {
   private(set) lazy var tutor = Tutor(service)
   let log = Logger(label: "session")
 
-  /// - Parameter send: takes whole frames, in order.
+  /// - Parameter send: called with whole frames, in order
   init(service: Service, send: @escaping ([UInt8]) -> Void) {
     self.service = service
     connection = Connection { [journal = service.journal] frame in
@@ -38,7 +41,7 @@ final class Editor: SiblingRequestPerforming {
     service.environment.events.add { [weak self] event in self?.serviceDid(event) }
   }
 
-  /// Follows what the service reports.
+  /// Handles what the service reports.
   private func serviceDid(_ event: ServiceEvent) {
     switch event {
     case .sharingChanged(let event): news.sharingChanged(event)
@@ -85,11 +88,11 @@ final class Editor: SiblingRequestPerforming {
     awaited.removeValue(forKey: id)?(result)
   }
 
-  /// Whether the client has yet to answer that it asks for carets anew, and whether they have moved meanwhile.
+  /// Whether the client still has to answer our request to ask for carets again, and whether they have moved meanwhile.
   private enum HintRefresh { case idle, asked, askedAndMoved }
   private var hintRefresh = HintRefresh.idle
 
-  /// Makes a plain client request others' carets again: once at a time, whatever the number of moves.
+  /// Makes a plain client request others' carets again: one request at a time, whatever the number of moves.
   private func refreshHints(of id: DocumentId) {
     guard client.refreshesHints, !buffers.bindings(of: id).isEmpty else { return }
     guard hintRefresh == .idle else { return hintRefresh = .askedAndMoved }
@@ -143,7 +146,7 @@ final class Editor: SiblingRequestPerforming {
     else {
       return
     }
-    // The digits stand in the button, where no peer can write.
+    // The digits are in the button, where no peer can write.
     let code = service.sharing.invitations.first { .string($0.invitation) == invitation }?.code
     let accept = code.map { "\(Self.accept): both see \($0.prefix(3)) \($0.dropFirst(3))" } ?? Self.accept
     ask(ShowMessageRequest(message: message, actions: [accept, Self.decline])) { [weak self] choice in

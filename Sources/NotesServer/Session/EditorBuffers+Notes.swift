@@ -4,7 +4,7 @@ import AutomergeRepo
 extension EditorBuffers {
   // MARK: Becoming a note
 
-  /// A buffer that has just become a note: its text is the document's.
+  /// A buffer has just become a note's: its text is the document's.
   func attachAdopted(_ uri: String, _ handle: DocHandle, version: Int) throws(NotesError) {
     guard let note = NoteDocument(handle.document) else {
       throw NotesError(.notANote, "The document contains no text.")
@@ -17,7 +17,7 @@ extension EditorBuffers {
   /// The file has become a note's, through another request, another process or the network: its plain buffers become the note.
   /// A request that adopts the buffer itself does so before this runs.
   func becameNote(_ path: String) {
-    for uri in plainURIs where FileURI.path(uri: uri) == path {
+    for uri in plainURIs where FileURI.places(uri: uri).contains(path) {
       Task { @AutomergeRepo in
         guard editor.isRunning, case .plain(let plain)? = self[uri],
           let record = service.notebook.record(atPath: path)
@@ -49,7 +49,7 @@ extension EditorBuffers {
       farewell: NoteNews.detached(reason).parameters(uri: uri, id: binding.id, title: title, peer: nil, name: nil))
   }
 
-  /// Tells the client that a buffer is a plain file's now.
+  /// Tells the client that a buffer is now a plain file's.
   func tell(_ left: LeftBuffer) {
     guard case .plain(var plain)? = self[left.uri] else { return }
     plain.farewell = left.farewell
@@ -57,8 +57,8 @@ extension EditorBuffers {
     editor.deliver(left.farewell)
   }
 
-  /// An editor shows as a note what this service does not know, having been restarted, or what was deleted while it was being
-  /// opened. Another process may be about to tell of it.
+  /// An editor shows as a note a file that this service does not know, because the service was restarted, or because
+  /// the note was deleted while it was being opened. Another process may be about to report it.
   func tellUnlessFound(_ uri: String, _ id: DocumentId?) {
     guard editor.client.speaksNotes else { return }
     Task { @AutomergeRepo in
@@ -70,13 +70,13 @@ extension EditorBuffers {
     }
   }
 
-  /// How long other processes may take to tell what they know.
+  /// How long other processes may take to report the notes that they know.
   private static let newsTime: Duration = .seconds(1)
 
-  /// The editor shows a plain file as a note: from now on it shows what it is.
+  /// The editor shows a plain file as a note: tells it that the file is a plain one.
   func leftPlain(_ uri: String, _ plain: PlainBuffer, _ reason: NoteNews.Reason, _ record: NoteRecord? = nil) {
     guard editor.client.speaksNotes, let path = FileURI.path(uri: uri) else { return }
-    let record = record ?? service.notebook.record(atPath: path)
+    let record = record ?? service.notebook.record(atURI: uri)
     let title = record?.title ?? FileName.title(ofFile: path)
     let event = NoteNews.detached(reason).parameters(uri: uri, id: record?.id, title: title, peer: nil, name: nil)
     var plain = plain
@@ -128,8 +128,8 @@ extension EditorBuffers {
     service.fileSync.agendas.tidy(meeting, items, handle)
   }
 
-  /// Shows in open buffers of a note the text that is the note's now, where a peer has put another one in its place or chosen
-  /// another; turns them into plain files' if there is none.
+  /// Shows in open buffers of a note its present text, if a peer has replaced the text object or chosen another; turns
+  /// the buffers into plain files' if there is none.
   func followText(of handle: DocHandle) {
     for binding in bindings(of: handle.id) where binding.key.item == nil && !binding.note.isCurrent {
       if let note = NoteDocument(handle.document) {

@@ -11,7 +11,7 @@ final class EditorBuffers {
   private var buffers: [String: Buffer] = [:]
   /// Files whose changes arrived before their text; the service has requested the full text.
   private var strangers: Set<String> = []
-  /// More of the editor's messages may be waiting to be read.
+  /// Whether more of the editor's messages may be waiting to be read.
   private(set) var isReceiving = false
   /// Buffers for which an edit may be due when all messages are read.
   private var withEdits: Set<String> = []
@@ -44,7 +44,7 @@ final class EditorBuffers {
 
   func binding(at key: NoteKey) -> BufferBinding? { bindings.first { $0.key == key } }
 
-  /// Where a document is shown, or would be.
+  /// The URI of a buffer that shows the document; if there is none, of the note's file.
   func uri(of document: DocumentId) -> String? {
     bindings(of: document).map(\.uri).min() ?? service.notebook[document]?.path.map(FileURI.uri(path:))
   }
@@ -66,7 +66,7 @@ final class EditorBuffers {
   /// Call while messages are being read: an edit of this buffer may be due afterwards.
   func sendEditLater(_ uri: String) { withEdits.insert(uri) }
 
-  /// Brings everything that the client has sent into the documents.
+  /// Applies everything that the client has sent to the documents.
   func finishComparing() {
     for binding in bindings { binding.finishComparing() }
   }
@@ -114,8 +114,8 @@ final class EditorBuffers {
     }
   }
 
-  /// Returns when no buffer of the document is being opened: it would be attached while the note is put away. Does not wait for
-  /// one that waits for peers.
+  /// Returns when no buffer of the document is being opened: it would be attached while the note is being deleted. Does
+  /// not wait for a buffer that waits for peers.
   func settleOpenings(of id: DocumentId) async {
     for (uri, buffer) in buffers {
       guard case .opening(let opening) = buffer, opening.key.document == id, opening.waitsFor == nil else { continue }
@@ -143,7 +143,7 @@ final class EditorBuffers {
     case .opening(let opening): opener.keepTyped(opening, unlessIn: plain.text)
     case .plain, nil: break
     }
-    guard let path = FileURI.path(uri: uri), let record = service.notebook.record(atPath: path) else {
+    guard let record = service.notebook.record(atURI: uri), let path = record.path else {
       buffers[uri] = .plain(plain)
       if reattachment != nil || note != nil { tellUnlessFound(uri, note.flatMap { DocumentId($0) }) }
       return
@@ -159,7 +159,7 @@ final class EditorBuffers {
       opening.waiting.append { $0.didChange(version: version, rev: rev, changes: changes) }
       buffers[uri] = .opening(opening)
     case .plain(var buffer):
-      // Emptied first, so that the text is changed in place.
+      // Emptied first, so that the text is changed in place and not copied.
       buffers[uri] = nil
       buffer.apply(changes, version: version, in: editor.client.encoding)
       if let farewell = buffer.farewell { editor.deliver(farewell) }
@@ -181,7 +181,7 @@ final class EditorBuffers {
       if case .attached(let binding)? = buffers[uri] { return close(binding) }
       return buffers[uri] = nil
     }
-    // What was typed before it was closed enters the document when that is there.
+    // What was typed before the buffer was closed enters the document when that is here.
     opening.waiting.append { [weak self] binding in self?.close(binding) }
     buffers[uri] = .opening(opening)
   }
@@ -196,7 +196,7 @@ final class EditorBuffers {
     service.fileSync.plan(binding.handle, text: binding.note.content)
   }
 
-  /// Records what the person has seen of a note, and forgets what the editor had.
+  /// Records what the person has seen of a note, and forgets what the editor showed.
   private func closed(_ key: NoteKey, _ undo: StoredItem?) {
     Task { @AutomergeRepo in
       do {

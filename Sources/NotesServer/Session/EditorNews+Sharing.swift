@@ -17,7 +17,7 @@ extension EditorNews {
     }
     if let notice = notice(of: event) {
       tell(notice, of: notice["peer"]?.stringValue ?? "") { [editor, siblings = service.siblings] notice in
-        // Only one process of this person hears of it.
+        // Only one process of this person is told of it.
         siblings.events.tell(notice)
         editor.deliver(notice)
       }
@@ -25,7 +25,7 @@ extension EditorNews {
     for binding in editor.buffers.bindings { binding.updates.statusChanged() }
   }
 
-  /// A person has opened the document, or closed it.
+  /// Call when a person has opened the document, or closed it.
   func arrived(_ person: Presence.Person, in document: DocumentId, isHere: Bool) {
     let title = service.title(of: document)
     let message = NoteNews.fitted(person.name, isHere ? " opened " : " closed ", title, "")
@@ -34,9 +34,9 @@ extension EditorNews {
     tell(notice, of: PeerId(person.peer).owner.description) { [editor] in editor.deliver($0) }
   }
 
-  /// A peer has brought changes in another author's name.
+  /// Call when a peer has brought changes in another author's name.
   func forged(by peer: PeerId, author: PeerId?, in binding: BufferBinding) {
-    // If several buffers have the document open, one of them tells.
+    // If several buffers show the document, only one of them reports this.
     guard editor.buffers.uri(of: binding.id) == binding.uri else { return }
     let name = service.sharing.name(of: peer)
     let owner = author.map { NoteNews.cut(service.sharing.name(of: $0), to: 12) + "'s" } ?? "your"
@@ -68,7 +68,7 @@ extension EditorNews {
     case .nearby(let peer, let name): notice("online", peer, name, NoteNews.cut(name, to: 44) + " is nearby")
     case .gone(let peer, let name): notice("offline", peer, name, NoteNews.cut(name, to: 40) + " is no longer nearby")
     case .invited(let invitation):
-      // Without the digits: these stand alone, where the person answers, so that no title can pass for them.
+      // Without the digits: these are shown separately, where the person answers, so that no title can imitate them.
       notice(
         "invited", invitation.peer, invitation.name,
         invitation.isNameShared

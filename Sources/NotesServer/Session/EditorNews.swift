@@ -12,9 +12,9 @@ final class EditorNews {
 
   // MARK: People
 
-  /// Tells the editor of a person; of several events in one moment, only one with a message.
+  /// Tells the editor about a person; of several events in one moment, only one has a message.
   ///
-  /// - Parameter person: their peer id, for all their processes.
+  /// - Parameter person: their peer id, the same for all their processes
   func tell(_ notice: JSONValue, of person: String, _ deliver: @escaping (JSONValue) -> Void) {
     let kind = notice["kind"]?.stringValue ?? ""
     guard case .object(var silent) = notice else { return }
@@ -33,7 +33,8 @@ final class EditorNews {
 
   // MARK: Notes
 
-  /// A note was created, renamed, put away or restored, here or in another process: the client should fetch its lists again.
+  /// A note was created, renamed, deleted or restored, here or in another process: the client should fetch its lists
+  /// again.
   func catalogueChanged(_ change: Notebook.Change) {
     if let path = change.path { editor.buffers.becameNote(path) }
     guard editor.isRunning, editor.client.speaksNotes else { return }
@@ -61,7 +62,7 @@ final class EditorNews {
       ])
   }
 
-  /// The host of a note has removed a guest, and this person has followed the host to the new document.
+  /// Call when the host of a note has removed a guest, and this person has followed the host to the new document.
   func followed(_ move: NoteMove) {
     let host = move.host ?? service.repo.peerId
     let name = service.sharing.host(of: move.successor)?.name ?? String(host.description.prefix(8))
@@ -83,17 +84,17 @@ final class EditorNews {
 
   // MARK: Access
 
-  /// The network reports that this person's access to a note has changed, or that it is no longer shared.
+  /// Call when the network reports that this person's access to a note has changed, or that it is no longer shared.
   func accessChanged(_ news: NoteNews, _ id: DocumentId, _ peer: PeerId, _ name: String) {
     let event = news.parameters(
       uri: editor.buffers.uri(of: id), id: id, title: service.title(of: id), peer: peer, name: name)
-    // Only one process of this person hears of it.
+    // Only one process of this person is told of it.
     service.siblings.events.tell(event)
     editor.deliver(event, to: id)
     service.readOnlyCopies.accessChanged(id)
   }
 
-  /// Handles an event that another process of this person has heard.
+  /// Handles an event that another process of this person was told of.
   func heardFromSibling(_ event: JSONValue) {
     if service.recoveredTexts.heard(event) { return }
     guard let kind = event["kind"]?.stringValue, ["access", "unshared", "left", "moved"].contains(kind),
@@ -108,15 +109,15 @@ final class EditorNews {
     }
   }
 
-  /// What was typed is not in the note, for this person may only read it.
+  /// What was typed is not in the note, because this person may only read it.
   func refused(_ key: NoteKey, uri: String?, _ text: RecoveredText, path: String) {
     guard editor.isRunning else { return }
     editor.deliver(refusal(of: key, uri: uri, recovered: path))
     service.recoveredTexts.told(text)
   }
 
-  /// What was typed elsewhere or earlier, or written to the file, is not in the note: tells every editor, for the person may
-  /// look at any.
+  /// What was typed elsewhere or earlier, or written to the file, is not in the note. Tells every editor, because the
+  /// person may be looking at any.
   func refusedForAll(_ key: NoteKey, _ text: RecoveredText, path: String) {
     guard editor.isRunning else { return service.recoveredTexts.tellSoon() }
     let uri = service.notebook[key]?.path.map(FileURI.uri(path:))

@@ -6,7 +6,7 @@ import AutomergeRepo
 final class LocalAuthor {
   private(set) var identity: Service.Identity
   let nameKeeper: NameKeeper
-  /// The documents that this process's actor was used for.
+  /// The documents in which this process's actor was used.
   private var writtenIn: Set<DocumentId> = []
 
   init(_ identity: Service.Identity, _ nameKeeper: NameKeeper) {
@@ -15,16 +15,16 @@ final class LocalAuthor {
 
   func rename(_ name: String) { identity.name = name }
 
-  /// The actor to write a document as, never the same one twice. A document that was removed and comes again from a peer brings
-  /// changes of ours that we no longer have; under the same actor they would look forged, and a new one could take the number
-  /// of an old one.
+  /// The actor for writing a document, never the same one twice. A document that was removed and comes again from a
+  /// peer brings changes of ours that we no longer have; under the same actor they would look forged, and a new one
+  /// could have the number of an old one.
   func actor(for document: DocumentId) -> ActorId {
     writtenIn.insert(document).inserted ? identity.actor : newActor()
   }
 
   func newActor() -> ActorId { ActorId(data: identity.actor.data.prefix(8) + ActorId().data.suffix(8)) ?? ActorId() }
 
-  /// A document is about to arrive that has changes of this process's actor: it will be written in by a new one.
+  /// Call when a document is about to arrive that has changes of this process's actor: a new actor will write in it.
   func reserve(_ document: DocumentId) { writtenIn.insert(document) }
 
   func isOwn(_ actor: ActorId) -> Bool { NoteAuthors.person(of: actor) == identity.person }

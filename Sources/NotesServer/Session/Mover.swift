@@ -3,8 +3,8 @@ import AutomergeRepo
 import Foundation
 import Logging
 
-/// Follows hosts that move a document to remove a guest: the new document takes the old one's place in this person's list, file
-/// and open buffers, with everything that was written into the old one meanwhile.
+/// Follows hosts that move a document to remove a guest: the new document replaces the old one in this person's list,
+/// file and open buffers, with everything that was written into the old one meanwhile.
 ///
 ///     told ──the new document is here──► words brought ──► record and file moved ──► buffers moved ──► followed
 ///       ▲                                                                                                 │
@@ -72,7 +72,7 @@ final class Mover {
     }
   }
 
-  /// The host may be too busy to send the document just now.
+  /// The host may be too busy to send the document at present.
   private func followLater() {
     guard retry == nil else { return }
     retry = environment.clock.schedule(after: Self.retryPause) { [weak self] in
@@ -119,7 +119,7 @@ final class Mover {
       return
     }
     if !words.changes.isEmpty { try new.take(words.changes) }
-    // Once it is done the note belongs to the new document; doing it twice would double the words.
+    // Afterwards the note belongs to the new document. Doing this twice would duplicate the words.
     guard !words.stuck.isEmpty, notebook[old.id]?.successor == nil else { return }
     if let note = NoteDocument(new.document),
       let merged = try words.withStuckWords(of: old.document, in: new.document, text: note.content)
@@ -131,7 +131,7 @@ final class Mover {
     }
   }
 
-  /// Brings what still enters the old document, from this person's processes that had not heard.
+  /// Brings what is still written into the old document by this person's processes that were not told yet.
   private func watch(_ old: DocHandle, _ new: DocHandle, _ move: NoteMove) {
     watched[old.id] = old.observe { [weak self, weak old, weak new] event in
       guard case .headsChanged = event, let self, let old, let new else { return }
@@ -144,7 +144,7 @@ final class Mover {
     }
   }
 
-  /// Keeps as a recovered text what cannot be brought by itself.
+  /// Keeps as a recovered text what cannot be brought separately.
   private func keepAside(_ old: DocHandle) {
     guard let note = NoteDocument(old.document) else { return }
     recoveredTexts.keepSoon(old.id, "the note goes on without parts of it", DocumentText(note).allUTF8)

@@ -10,7 +10,7 @@ final class NameKeeper {
   private(set) var person: PersonName
   /// Called with the new name when it has changed.
   var onChange: ((String) -> Void)?
-  /// Called with whether this person wants to be seen on the local network, whenever that is said.
+  /// Called whenever it is set whether this person wants to be visible on the local network.
   var onVisibility: ((Bool) -> Void)?
   private let repo: Repo
   private let storage: any StorageProvider
@@ -24,16 +24,16 @@ final class NameKeeper {
     (self.person, self.repo, self.storage) = (person, repo, storage)
     repo.onMessage(ofType: Self.messageType) { [weak self] fields, peer in self?.heard(fields, from: peer) }
     repo.observe { [weak self] event in
-      // Either process may have stored a new name before it saw the connection, and so told no other.
+      // Either process may have stored a new name before it saw the connection, so that it told no other.
       guard case .siblingConnected(let peer) = event else { return }
       self?.repo.send(type: Self.messageType, fields: [:], to: peer)
       self?.readAgain()
     }
   }
 
-  /// Returns when the name is stored and the other processes know it, since a command exits right after.
+  /// Returns when the name is stored and the other processes know it, because a command exits directly afterwards.
   ///
-  /// - Parameter isHidden: whether this person wants not to be seen on the local network; nil leaves that as it is.
+  /// - Parameter isHidden: whether this person wants to be hidden on the local network; nil leaves this unchanged
   func choose(_ name: String, isHidden: Bool? = nil) async {
     var new = person
     guard new.choose(name) else { return }
@@ -50,8 +50,8 @@ final class NameKeeper {
     keep()
   }
 
-  /// Stores the name and tells the other processes, from `begin` on. Names are stored one after the other: two writes at once may
-  /// arrive in either order, and the older name could stay.
+  /// Stores the name and tells the other processes, from `begin` on. Names are stored one after another, because two
+  /// concurrent writes may arrive in either order, so that the older name could stay.
   func keep() {
     isDue = true
     guard hasBegun, storing == nil else { return }
@@ -70,13 +70,14 @@ final class NameKeeper {
     }
   }
 
-  /// Call when the process is up. A name that is given before can wait, and the start does not wait for its storing.
+  /// Call when the process has started. A name that is set before can wait, and the start does not wait for its
+  /// storing.
   func begin() {
     hasBegun = true
     if isDue { keep() }
   }
 
-  /// Returns when every name given so far is stored, or has failed to be. Call before the process ends.
+  /// Returns when every name set so far is stored, or could not be. Call before the process ends.
   func settle() async {
     begin()
     await storing?.value
@@ -95,8 +96,8 @@ final class NameKeeper {
     }
   }
 
-  /// Only siblings are believed. They form a star, so a message that is passed on reaches each of them once. Without a record,
-  /// the store has to be read again.
+  /// Only siblings are trusted. They form a star, so a message that is passed on reaches each of them once. Without a
+  /// record, the store must be read again.
   private func heard(_ fields: [String: CBOR], from sibling: PeerId) {
     guard repo.siblings.contains(sibling) else { return }
     guard let bytes = fields["record"]?.bytes else { return readAgain() }
@@ -116,7 +117,7 @@ final class NameKeeper {
       await settle()
       let before = person
       do {
-        // A name given meanwhile is newer than the stored one.
+        // A name set meanwhile is newer than the stored one.
         guard let record = try await storage.record(at: PersonName.storageKey), person == before else { return }
         take(record)
         // The other processes of the star are connected to only one of us.

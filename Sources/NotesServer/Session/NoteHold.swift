@@ -17,7 +17,7 @@ final class NoteHold {
     take()
   }
 
-  /// Another process may be writing the working file right now; that takes milliseconds.
+  /// Another process may be writing the working file at this moment, which takes milliseconds.
   private func take() {
     claim = files.claim(name, exclusively: false)
     guard claim == nil else { return }

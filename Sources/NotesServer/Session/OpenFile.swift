@@ -56,12 +56,12 @@ final class OpenFile {
     var lastMark: FileMark?
   }
 
-  /// What the editor claims to have written or read, and the file was not seen to hold yet.
+  /// What the editor claims to have written or read, and the file has not been seen to hold yet.
   private struct Claims {
     var all: [TextBase] = []
-    /// How many there were when the file was last read: later ones may be about what it holds since.
+    /// The count of claims when the file was last read: later ones may be about what it holds since.
     var readCount = 0
-    /// Whether some were not true yet at the last look.
+    /// Whether some claims were not true yet at the last look.
     var hasWaited = false
     /// The text that the editor found in the file and was about to overwrite, until it is merged. The file no longer
     /// has it.
@@ -83,8 +83,8 @@ final class OpenFile {
     look()
   }
 
-  /// The buffer was opened with what the file held. Its person may have changed it since, before the first look at the file, which
-  /// must not take what is gone from the buffer for new.
+  /// The buffer was opened with what the file held. The user may have changed it since: the first look at the file must
+  /// not take text that the user deleted from the buffer for new.
   func opened(with base: TextBase) { claims.all.append(base) }
 
   /// Call when the file may have been written.
@@ -194,7 +194,7 @@ final class OpenFile {
   private func takeIn(_ splices: [TextSplice], of note: NoteDocument, _ text: [UInt8], _ digest: [UInt8]) async throws {
     guard !splices.isEmpty else { return }
     guard environment.mayWrite(key.document) else { return try await refuse(text, besides: note, digest) }
-    files.recoveredTexts.keepIfEmptied(note, by: text, of: key.document)
+    files.recoveredTexts.keepIfCut(note, by: text, splices, of: key.document)
     if let binding {
       try binding.takeIn(splices, of: note, file: text)
     } else {

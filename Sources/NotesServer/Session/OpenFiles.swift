@@ -1,7 +1,7 @@
 import Automerge
 import AutomergeRepo
 
-/// Brings working files up to date that no editor has open.
+/// Synchronizes working files that no editor has open.
 @AutomergeRepo
 protocol WorkingFilePlanner: AnyObject {
   /// Keeps the files of the document up to date from now on.
@@ -15,7 +15,7 @@ protocol WorkingFilePlanner: AnyObject {
 final class OpenFiles {
   let environment: ServiceEnvironment
   let recoveredTexts: RecoveredTexts
-  /// Takes over files whose editor has gone.
+  /// Takes over files that their editor has closed.
   weak var planner: (any WorkingFilePlanner)?
   private var files: [NoteKey: OpenFile] = [:]
 

@@ -1,9 +1,9 @@
 import AutomergeRepo
 
-/// The notes whose buffers are attached: their files belong to the editor.
+/// The notes whose buffers are attached, so that their files belong to the editor.
 @AutomergeRepo
 final class OpenNotes {
-  /// What to store beside each note's document.
+  /// What to store together with each note's document.
   private var companions: [NoteKey: () -> [StorageChange]] = [:]
 
   func contains(_ key: NoteKey) -> Bool { companions[key] != nil }
@@ -11,7 +11,7 @@ final class OpenNotes {
   /// Whether the note, or an item of the meeting, is open.
   func contains(_ id: DocumentId) -> Bool { companions.keys.contains { $0.document == id } }
 
-  /// A buffer is attached; what `companions` returns is stored with each write of the document.
+  /// Call when a buffer is attached. What `companions` returns is stored with each write of the document.
   func open(_ key: NoteKey, _ handle: DocHandle, companions: @escaping () -> [StorageChange]) {
     self.companions[key] = companions
     let id = handle.id

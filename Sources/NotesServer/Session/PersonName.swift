@@ -2,9 +2,9 @@ import AutomergeRepo
 
 /// The one name of this person, in all their processes and for all other people, kept in the store.
 ///
-/// The name given last counts: by `notes/setName`, or by a setting that has changed since it was last seen. So an old setting
-/// does not undo a chosen name at the next start, and two editors with different settings do not take turns. Until a name is
-/// given, it is the login name, which is not stored.
+/// The name set last counts: by `notes/setName`, or by a setting that has changed since it was last read. So an old
+/// setting does not undo a chosen name at the next start, and two editors with different settings do not alternate.
+/// Until a name is set, it is the login name, which is not stored.
 public struct PersonName: Hashable, Sendable {
   /// The source of a name.
   public enum Source: Hashable, Sendable {
@@ -28,7 +28,7 @@ public struct PersonName: Hashable, Sendable {
   public private(set) var name: String
   /// False while it is the login name.
   public private(set) var isGiven = false
-  /// Whether this person does not want to be seen on the local network.
+  /// Whether this person does not want to be visible on the local network.
   public internal(set) var isHidden = false
   /// The last name from each setting.
   private var settings: [String: String] = [:]
@@ -47,7 +47,7 @@ public struct PersonName: Hashable, Sendable {
     return (result, isChanged)
   }
 
-  /// The person chooses a name. Returns false if it is empty, or has nothing that can be shown.
+  /// Sets the name that the person chose. Returns false if it is empty, or contains nothing that can be shown.
   @discardableResult
   mutating func choose(_ name: String) -> Bool {
     guard let name = Self.clean(name) else { return false }
@@ -68,7 +68,7 @@ public struct PersonName: Hashable, Sendable {
     return .record(["name": .text(name), "settings": .map(settings), "hidden": isHidden ? .bool(true) : nil])
   }
 
-  /// Takes over the name in the store, or from another process of this person.
+  /// Adopts the name in the store, or that of another process of this person.
   mutating func take(_ record: CBOR) {
     guard let name = record["name"]?.text, choose(name) else { return }
     isHidden = record["hidden"]?.bool ?? false

@@ -13,7 +13,7 @@ enum Buffer {
 
 /// Messages that arrived for a buffer before its document, in order.
 struct Opening {
-  /// The number of its `didOpen` in the session: the same file may be opened once more meanwhile.
+  /// The number of its `didOpen` in the session, since the same file may be opened again meanwhile.
   let number: Int
   let key: NoteKey
   let version: Int
@@ -21,7 +21,7 @@ struct Opening {
   var waiting: [@AutomergeRepo (BufferBinding) -> Void] = []
   /// The person or event that the document waits for, in words for the person; nil while it may come at any moment.
   var waitsFor: String?
-  /// Kept up to date, in case the document cannot be fetched.
+  /// The client's text, kept up to date in case the document cannot be fetched.
   var plain: PlainBuffer
 }
 
@@ -30,10 +30,10 @@ struct PlainBuffer {
   var version: Int
   /// UTF-8.
   var text: [UInt8]
-  /// What the client had at first: what the file held then.
+  /// What the client had at first, which is what the file contained then.
   let opened: [UInt8]
-  /// For a buffer that was a note: the event that told the client that it no longer is, to be sent again if the client goes on
-  /// as if it were.
+  /// For a buffer that was a note: the event that told the client that it no longer is, to be sent again if the client
+  /// continues as if it were.
   var farewell: JSONValue?
   /// Whether it was attached to a note's document.
   var wasAttached = false
@@ -59,7 +59,7 @@ struct PlainBuffer {
   }
 }
 
-/// A buffer that is a plain file's from now on, and the event that says so.
+/// A buffer that becomes a plain file's, and the event that says so.
 struct LeftBuffer {
   let uri: String
   let farewell: JSONValue

@@ -11,10 +11,10 @@ final class PresenceTracker {
   /// How many buffers of each document are open: a meeting has several.
   private var bufferCounts: [DocumentId: Int] = [:]
   private var peersOn: [DocumentId: Set<PeerId>] = [:]
-  /// When the connection to each peer ended last, while this process runs.
+  /// When the connection to each peer last ended, while this process has been running.
   private(set) var lastSeen: [PeerId: Date] = [:]
   private static let maximumSeen = 4096
-  /// Of the documents in memory: people are in notes that this person has not opened, too.
+  /// Of the documents in memory, because people are also in notes that this person has not opened.
   private var observations: [DocumentId: Observation] = [:]
   private var timer: (deadline: Duration, action: any ScheduledAction)?
 
@@ -89,7 +89,7 @@ final class PresenceTracker {
 
   // MARK: Other people
 
-  /// The text has changed, and with it perhaps the places of other people's carets: reports it, at most twenty times a second.
+  /// Call when the text has changed, which may move other people's carets. Reports this at most twenty times a second.
   func textChanged(in id: DocumentId) {
     let document = id.description
     if presence.tellsWhenTextChanges(in: document) { receive(.textChanged(document: document)) }
@@ -97,7 +97,7 @@ final class PresenceTracker {
 
   func people(in id: DocumentId) -> [Presence.Person] { presence.people(in: id.description).compactMap(named) }
 
-  /// The person under the name that belongs to the peer, whatever the peer claims; nil if it is blocked.
+  /// The person with the name that belongs to the peer, whatever the peer claims; nil if it is blocked.
   private func named(_ person: Presence.Person) -> Presence.Person? {
     let owner = PeerId(person.peer).owner
     let isOwn = owner == environment.repo.peerId
@@ -111,7 +111,7 @@ final class PresenceTracker {
     return person
   }
 
-  /// A person's places, as UTF-8 offsets in the note's text; places that this document does not know are left out.
+  /// A person's places, as UTF-8 offsets in the note's text; places that this document does not know are dropped.
   func ranges(of person: Presence.Person, in note: NoteDocument) -> [(Int, Int)] {
     offsets(of: person.ranges, in: note)
   }
@@ -145,7 +145,7 @@ final class PresenceTracker {
   private func received(_ message: RepoMessage.EphemeralMessage, via peer: PeerId) {
     guard let cbor = try? CBOR(message.data), let payload = PresencePayload(cbor) else { return }
     let author = message.senderId
-    // The robot is in this process. A peer in its name would be shown under any name that it claims.
+    // The robot is in this process. A peer with its id would be shown under any name that it claims.
     guard author.owner != Tutor.peer else { return }
     let isRelayed = author.owner != peer && !environment.repo.siblings.contains(peer)
     receive(
@@ -153,14 +153,16 @@ final class PresenceTracker {
         document: message.documentId.description, peer: author.description, payload, isRelayed: isRelayed))
   }
 
-  /// The peer no longer shares the document, which is reported elsewhere.
+  /// The document is no longer shared with the peer, which is reported elsewhere: none of its editors is in it.
   func unshared(_ document: DocumentId, by peer: PeerId) {
-    receive(.unshared(document: document.description, peer: peer.description))
+    for person in presence.people(in: document.description) where PeerId(person.peer).owner == peer.owner {
+      receive(.unshared(document: document.description, peer: person.peer))
+    }
   }
 
   func peersChanged(on handle: DocHandle) {
     let peers = handle.peers
-    // This event fires on every keystroke.
+    // This event fires at every keystroke.
     if let known = peersOn[handle.id], known.count == peers.count, peers.allSatisfy(known.contains) { return }
     guard handles[handle.id] != nil else { return }
     let now = Set(peers)
@@ -199,7 +201,7 @@ final class PresenceTracker {
 
   private func tellArrival(of person: Presence.Person, in document: String, isHere: Bool) {
     guard let handle = handle(document) else {
-      // Of a note that is not open here only lists tell.
+      // For a note that is not open here, only lists change.
       return environment.events.send(.sharingChanged(.peersChanged))
     }
     guard let person = named(person) else { return }
@@ -248,7 +250,7 @@ extension PresencePayload {
     return .record(["__presence": content])
   }
 
-  /// Nil if it is not presence, or another program's kind.
+  /// Nil if it is not presence, or that of another program.
   init?(_ cbor: CBOR) {
     guard let content = cbor["__presence"] else { return nil }
     switch content["type"]?.text {

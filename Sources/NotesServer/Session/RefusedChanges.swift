@@ -1,8 +1,8 @@
 import AutomergeRepo
 import Foundation
 
-/// Handles typing into a note that this person may only read: leaves the document alone, sends the client its text back, and
-/// keeps the words where the person can find them.
+/// Handles typing into a note that this person may only read: does not change the document, sends the client the former
+/// text, and keeps the words where the person can find them.
 @AutomergeRepo
 final class RefusedChanges {
   /// How long to wait for more of the same before telling the person.
@@ -28,7 +28,7 @@ final class RefusedChanges {
       id: binding.id, time: typing.take(before: before, after: text, at: service.clock.date.milliseconds),
       reason: "it was typed into a note that you may only read", text: text)
     pending?.timer.cancel()
-    // An earlier text that does not grow into this one is told like any other that is kept.
+    // An earlier text that does not grow into this one is reported like any other that is kept.
     if let earlier = pending?.text, earlier.time != recovered.time { service.recoveredTexts.leave(earlier) }
     service.recoveredTexts.expect(recovered)
     Task { @AutomergeRepo in _ = await service.recoveredTexts.keepOrHold(recovered) }
@@ -52,11 +52,11 @@ final class RefusedChanges {
   }
 }
 
-/// Tells which refused texts of a client are stages of one, growing as the person types.
+/// Recognises which refused texts of a client are stages of one, which grows as the person types.
 struct RefusedTyping {
   private var last: (time: Int, text: [UInt8])?
 
-  /// The client's text was `before`, and has become `after` by refused typing.
+  /// Call when refused typing has changed the client's text from `before` to `after`.
   ///
   /// - Returns: the time that identifies the kept text; the same as before if that is a stage of `after`
   mutating func take(before: [UInt8], after: [UInt8], at now: Int) -> Int {

@@ -4,25 +4,26 @@ import AutomergeRepo
 ///
 ///     what the client had ──typed──► what it saved ──typed──► what it has now
 ///
-/// Its words are in the file and in the buffer. Merged from both, they would stand twice.
+/// Its words are in the file and in the buffer. Merged from both, they would appear twice.
 enum SavedMeanwhile {
-  /// The note has the file's text already: the buffer grew out of that.
+  /// The note has the file's text already, and the buffer grew out of that.
   case isTakenIn(TextBase)
   /// The note lacks it. The delta leads from the file's text to the buffer's.
   case isNews(TextDelta)
 }
 
 extension ThreeWayMerge {
-  /// Whether the client's text has grown out of its base by way of another text, the file's: the changes from the one to the other
-  /// and on from there add up to those that lead straight to the client's text. Returns the delta from the other text, or nil.
+  /// Whether the client's text has grown out of its base through another text, the file's: the changes from one to the
+  /// other and from there to the client's text add up to the direct changes. Returns the delta from the other text, or
+  /// nil.
   @concurrent
   func grewOffLoop(into text: [UInt8], through other: [UInt8]) async -> TextDelta? { grew(into: text, through: other) }
 
-  /// The first of the bases through whose text the client's has grown by words; nil if there is none. Where only words went on that
-  /// way, nothing can stand twice.
+  /// The first of the bases through whose text the client's text has grown by words; nil if there is none. If only
+  /// words were removed on the way, nothing can appear twice.
   ///
-  /// What the file held before the client had its base does not count: a person who deletes all that was typed since has the text of
-  /// then again, and has saved nothing.
+  /// What the file contained before the client had its base does not count: a person who deletes everything that was
+  /// typed since has that text again, but has saved nothing.
   @concurrent
   func grewOffLoop(into text: [UInt8], throughOneOf bases: [TextBase]) async -> TextBase? {
     guard text.count <= Self.maximumSearchedBytes else { return nil }

@@ -25,7 +25,7 @@ extension Service {
     throw NotesError(.readOnly, "Read-only: ask \(host) for access, or make a copy.")
   }
 
-  /// Finds a free name in `directory`, writes the note's text there, and keeps the record.
+  /// Finds a free name in `directory`, writes the note's text there, and stores the record.
   @discardableResult
   func makeWorkingFile(
     for handle: DocHandle, _ note: NoteDocument? = nil, title: String, directory: String

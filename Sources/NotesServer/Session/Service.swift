@@ -3,7 +3,8 @@ import AutomergeRepo
 import Foundation
 import Logging
 
-/// What one process offers its editor: the repo, the notes, the peers. Puts its parts together; each owns its state.
+/// What one process offers its editor: the repo, the notes, the peers. Assembles its parts, each of which owns its
+/// state.
 @AutomergeRepo
 public final class Service {
   public struct Identity: Sendable {
@@ -22,7 +23,7 @@ public final class Service {
 
   public nonisolated static let version = "0.1.0"
   private static let log = Logger(label: "notes")
-  /// How long after its service has ended an editor may come back to a buffer.
+  /// How long after its service has ended an editor may return to a buffer.
   private static let clientBaseTime: TimeInterval = 30 * 24 * 60 * 60
 
   let environment: ServiceEnvironment
@@ -92,13 +93,13 @@ public final class Service {
     }
   }
 
-  /// Uses this name for the person from now on, in all of this process.
+  /// Sets the name of this person, in all of this process.
   private func rename(_ name: String) {
     author.rename(name)
     var metadata = repo.metadata
     metadata.name = name
     repo.update(metadata)
-    // Before presence sends it: peers are shown the name that `sharing` announces.
+    // Before presence sends the name: peers are shown the name that `sharing` announces.
     sharing.rename(name)
     presenceTracker.rename(name)
     environment.events.send(.renamed)
@@ -106,7 +107,7 @@ public final class Service {
 
   /// Reads the stored records of the notes. Until then there are none.
   ///
-  /// - Parameter folders: reports what other programs write to the files, if given.
+  /// - Parameter folders: reports what other programs write to the files; nil to ignore it
   public func load(watching folders: (any FolderWatching)? = nil) async throws(StorageError) {
     try await notebook.load()
     notebook.onEvent = { [weak self] event in self?.notebookDid(event) }
@@ -152,7 +153,7 @@ public final class Service {
 
   // MARK: Watching
 
-  /// A document that another process has created has its record in the store, or will soon: that process says when.
+  /// A document that another process has created has its record in the store, or will soon; that process says when.
   private func learn(of handle: DocHandle) {
     guard !repo.siblings.isEmpty else { return }
     Task { @AutomergeRepo in
@@ -165,7 +166,7 @@ public final class Service {
     if notebook[id]?.hasPlace ?? false, let handle = repo.handle(of: id) { fileSync.watch(handle) }
   }
 
-  /// A buffer is attached; what `companions` returns is stored with each write of the document.
+  /// Call when a buffer is attached. What `companions` returns is stored with each write of the document.
   func opened(_ key: NoteKey, _ handle: DocHandle, companions: @escaping () -> [StorageChange]) {
     environment.openNotes.open(key, handle, companions: companions)
     fileSync.watch(handle)
@@ -199,10 +200,10 @@ public final class Service {
 
   // MARK: The program
 
-  /// This process connects to this person's others from now on; the code that does so says what becomes of it.
+  /// Call when this process starts to look for this person's other processes; the caller reports the outcome.
   public func seeksSiblings() { siblings.seek() }
 
-  /// This process is the one that this person's others connect to.
+  /// Call when this process has become the one that this person's other processes connect to.
   public func becameHub() { siblings.becameHub() }
 
   /// Stores a name from an option, and tells the other processes.

@@ -29,16 +29,16 @@ final class ServiceEnvironment {
   /// Whether this person may change a document: a change that the host refuses is not made here.
   func mayWrite(_ id: DocumentId) -> Bool { sharing.access(to: id) == .write }
 
-  /// Loads what the file of a note held, as the store has it: another process of this person, which may not be connected yet,
-  /// may have read or written the file since.
+  /// Loads what the file of a note contained, as stored: another process of this person, which may not be connected
+  /// yet, may have read or written the file since.
   func loadBase(of key: NoteKey) async throws {
     try await notebook.reloadBase(of: key)
     try await notebook.loadBase(of: key)
   }
 
-  /// Takes in what this person's other processes know of a document: what those that were killed had not stored, and what those
-  /// that are not connected have. Call before a file's words count as new, since another process may have taken them in. Returns
-  /// whether the document changed.
+  /// Takes in what this person's other processes know of a document: what killed ones had not stored, and what those
+  /// that are not connected have stored. Call before words in a file count as new, because another process may have
+  /// merged them. Returns whether the document changed.
   func catchUp(_ handle: DocHandle) async throws -> Bool {
     let heads = handle.document.heads()
     if let storage = repo.storage { await journal.recover(repo, storage) }
@@ -46,7 +46,7 @@ final class ServiceEnvironment {
     return handle.document.heads() != heads
   }
 
-  /// Removes a note for good.
+  /// Removes a note permanently.
   func purge(_ id: DocumentId) async throws(StorageError) {
     try await repo.delete(id: id)
     try await notebook.remove(id)
@@ -54,11 +54,11 @@ final class ServiceEnvironment {
 
   // MARK: Locks
 
-  /// A lock that one process of this person has at a time. Nil after a while.
+  /// A lock that one process of this person has at a time. Nil if it is not free in time.
   func turn(_ name: String) async -> (any NoteClaim)? { await claim(name, within: .seconds(4)) }
 
-  /// A lock that another process of this person may hold. Nil if it still does after this time. The system reports no release
-  /// of a lock, so the lock is tried again and again.
+  /// A lock that another process of this person may hold. Nil if it still does after this time. The system does not
+  /// report when a lock is released, so this tries again and again.
   func claim(_ name: String, exclusively: Bool = true, within longest: Duration) async -> (any NoteClaim)? {
     let end = clock.now + longest
     while true {

@@ -21,9 +21,10 @@ enum ServiceEvent {
   case heardFromSibling(JSONValue)
   /// Another process of this person has stored a record of the document, and this one has read it.
   case recordRead(DocumentId)
-  /// Another person has deleted the note for everyone, and its file is about to go. `isNews` if this person was not told of it.
+  /// Another person has deleted the note for everyone, and its file is about to be removed. `isNews` if this person was
+  /// not told of it.
   case deletedForEveryone(DocHandle, isNews: Bool)
-  /// Words that a read-only note does not take were kept in the file at this path.
+  /// Words that a read-only note does not accept were kept in the file at this path.
   case refused(NoteKey, RecoveredText, path: String)
   /// Tell the person of recovered texts: the parameters of a `notes/event`.
   case recovered(JSONValue)
@@ -37,7 +38,7 @@ enum ServiceEvent {
   case followed(NoteMove)
   /// Other people have changed a meeting: items may have been added, deleted or moved.
   case agendaChanged(DocHandle)
-  /// A document file is not kept equal to its note at the moment; the message says why.
+  /// A document file is not kept equal to its note at present; the message says why.
   case documentFileLeft(message: String)
   /// Other people have changed the document of a note that is open: its text may be another one.
   case changedWhileOpen(DocHandle)

@@ -1,7 +1,8 @@
 import AutomergeRepo
 import JSONRPC
 
-/// One editor, from its first byte to its last: lifecycle and dispatch. `EditorProtocol` lists what it may send.
+/// One editor, from its first byte to its last: lifecycle and dispatch. `EditorProtocol` lists the messages that it may
+/// send.
 ///
 ///     fresh ──initialize──► running ──shutdown──► shutDown ──exit──► ended
 ///                              └──exit, end of input, death of the editor──► ended
@@ -21,7 +22,7 @@ public final class Session {
   private var hasEndedEarly = false
   /// Called once, when everything is stored, with the exit code.
   public var onEnd: ((Int32) -> Void)?
-  /// Called when the editor has introduced itself: this person's name is known.
+  /// Called when the editor has introduced itself, so that this person's name is known.
   public var onInitialize: (() -> Void)?
   /// Called with the editor's process id, to watch it.
   public var onClientProcess: ((Int32) -> Void)?
@@ -29,7 +30,7 @@ public final class Session {
   private var service: Service { editor.service }
   private var connection: Connection { editor.connection }
 
-  /// - Parameter send: takes whole frames, in order.
+  /// - Parameter send: called with whole frames, in order
   public init(service: Service, send: @escaping ([UInt8]) -> Void) {
     editor = Editor(service: service, send: send)
     takesEvents = service.notebook.isLoaded
@@ -48,7 +49,7 @@ public final class Session {
 
   public var hasEnded: Bool { phase == .ended }
 
-  /// The editor is gone, or no longer speaks the protocol: the same as `exit`.
+  /// Call when the editor is gone, or no longer speaks the protocol: the same as `exit`.
   public func inputEnded() {
     if takesEvents { end() } else { hasEndedEarly = true }
   }
@@ -148,7 +149,7 @@ public final class Session {
       case .first, .last, .exit, .withUndo, .concurrent, .network, .shared, nil: break
       }
     } catch {
-      // A notification has no reply: logs the error; a resync repairs the text.
+      // A notification has no reply, so the error is logged; a resync repairs the text.
       editor.log.warning("\(method): \(error.message)")
       if let uri = params.value["textDocument"]?["uri"]?.stringValue ?? params.value["uri"]?.stringValue {
         editor.buffers.textWentWrong(uri, reason: error.message)
@@ -162,7 +163,7 @@ public final class Session {
     editor.client = request.capabilities
     if let user = request.user { service.author.nameKeeper.set(user.name, by: .editor(client: user.client)) }
     let asksName = request.introduces && !service.author.nameKeeper.person.isGiven
-    // Other people do not see this person before the person has agreed to it.
+    // Other people do not see this person until the person has agreed to it.
     if asksName { service.sharing.setVisible(false) }
     if let color = request.color { service.presenceTracker.color(color) }
     if let process = request.process { onClientProcess?(process) }
@@ -222,7 +223,7 @@ public final class Session {
       }
     }
     if !(await service.recoveredTexts.storeHeld()) { isStored = false }
-    // The store now has what the editors have; buffers that outlive this process are recognized by that.
+    // The store now has what the editors have; buffers that outlive this process are recognised by that.
     if isStored, phase != .running { service.journal.end() }
   }
 }

@@ -10,11 +10,11 @@ protocol SiblingRequestPerforming: AnyObject {
 
 /// Requests that only the process with the network can carry out, passed to it by this person's other processes.
 ///
-/// A process with the network says at once that it has taken a request, and answers when it is done. One without passes
-/// requests and answers on: the processes form a star, so each reaches every process once.
+/// A process with the network says at once that it has accepted a request, and answers when it is done. One without
+/// passes requests and answers on: the processes form a star, so each reaches every process once.
 @AutomergeRepo
 final class SiblingRequests {
-  /// How long to wait for a process that takes the request.
+  /// How long to wait for a process to accept the request.
   static let maximumSearch: Duration = .seconds(1)
   /// The time limit for an answer: joining a large note may take long.
   static let maximumWait: Duration = .seconds(120)
@@ -48,7 +48,7 @@ final class SiblingRequests {
     repo.onMessage(ofType: Self.answerType) { [weak self] fields, peer in self?.answer(fields, from: peer) }
   }
 
-  /// Nil if no process takes the request.
+  /// Nil if no process accepts the request.
   func ask(_ method: String, _ params: JSONValue) async -> Result<JSONValue, ResponseError>? {
     count += 1
     let id = "\(token)-\(count)"

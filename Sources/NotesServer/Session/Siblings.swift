@@ -1,15 +1,16 @@
 import AutomergeRepo
 import Logging
 
-/// This person's other processes, as far as the notes go: what they store, what they can find, and what they ask.
+/// This person's other processes, as far as notes are concerned: what they store, what they can find, and what they
+/// ask.
 ///
-/// Nothing is asked of them twice without a reason: whatever waits for them looks again when one of them connects, when a
-/// document arrives, or when one says that it has stored a record.
+/// Nothing is polled: code that waits for them checks again when one of them connects, when a document arrives, or when
+/// one says that it has stored a record.
 @AutomergeRepo
 final class Siblings {
   /// How long to wait for what another process has stored or sent already.
   private static let maximumDelay: Duration = .seconds(2)
-  /// How long a document may take that another process is about to have.
+  /// How long to wait for a document that another process is about to have.
   private static let maximumSearch: Duration = .seconds(1)
   /// How long a process that has just become the hub waits for others to find it.
   private static let introductionTime: Duration = .milliseconds(300)
@@ -44,10 +45,10 @@ final class Siblings {
 
   // MARK: Connecting
 
-  /// This process connects to the others from now on.
+  /// Call when this process starts to connect to the others.
   func seek() { seeks = true }
 
-  /// This process is the one that the others connect to.
+  /// Call when this process is the one that the others connect to.
   func becameHub() {
     isHub = true
     news.send()
@@ -71,7 +72,7 @@ final class Siblings {
   /// Call when this process has stored a record of the document.
   func stored(_ id: DocumentId) { recordNews.tell(id) }
 
-  /// Another process has stored a record of the document.
+  /// Call when another process has stored a record of the document.
   private func readAgain(_ id: DocumentId) {
     Task { @AutomergeRepo in
       do {
@@ -100,7 +101,7 @@ final class Siblings {
 
   // MARK: Documents
 
-  /// Looks for a document, also with processes that are just being found, or are about to have the document themselves.
+  /// Looks for a document, also at processes that are just being found, or are about to have the document themselves.
   func find(_ id: DocumentId) async -> FindOutcome {
     var outcome = await repo.find(id)
     guard case .unavailable = outcome else { return outcome }

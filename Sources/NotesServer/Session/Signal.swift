@@ -7,7 +7,7 @@ final class Signal {
   private let clock: any RepoClock
   private var waiting: [Int: OneReply<Void>] = [:]
   private var waitCount = 0
-  /// How often this was sent.
+  /// How many times this was sent.
   private(set) var count = 0
 
   init(clock: any RepoClock) { self.clock = clock }
@@ -40,7 +40,7 @@ final class Signal {
 }
 
 extension DocHandle {
-  /// Returns when the document has these changes, or after a while: whether it has them.
+  /// Returns whether the document has these changes: as soon as it does, or after a while.
   func has(_ heads: Set<ChangeHash>, within longest: Duration, by clock: any RepoClock) async -> Bool {
     let signal = Signal(clock: clock)
     let observation = observe { event in

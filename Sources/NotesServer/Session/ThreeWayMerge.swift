@@ -16,10 +16,10 @@ struct ThreeWayMerge: Sendable {
   let isFollowed: Bool
   /// Whether the text may lack words that its person did not delete, since it is older than what others wrote.
   let isDoubtful: Bool
-  /// Whether the text is that of the working file: words in it that the document has at the same place are not new, because a
-  /// process that was killed may have taken them in.
+  /// Whether the text is the working file's: words in it that the document has at the same place are not new, because a
+  /// killed process may have merged them.
   let isFile: Bool
-  /// The document's heads at the start: it must not change during the comparison.
+  /// The document's heads at the start, because it must not change during the comparison.
   private let heads: Set<ChangeHash>
   private let source: PlainText
 
@@ -56,14 +56,14 @@ struct ThreeWayMerge: Sendable {
       version: version, encoding: encoding, gate: gate, text: text, base: nearest.way, source: source)
   }
 
-  /// The same off the loop, since comparing large texts takes a while. Nil if the document changed meanwhile.
+  /// The same off the loop, because comparing large texts takes a while. Nil if the document changed meanwhile.
   @concurrent
   func openOffLoop(version: Int, text: [UInt8]) async -> (buffer: OpenBuffer, splices: [TextSplice])? {
     let opened = open(version: version, text: text)
     return note.document.heads() == heads ? opened : nil
   }
 
-  /// Returns what other programs did to the working file, which holds `text`, since it held one of the bases.
+  /// Returns what other programs did to the working file, which contains `text`, since it contained one of the bases.
   func takeIn(file text: [UInt8]) -> FileMerge {
     guard let nearest = nearest(to: text, isFile: true) else {
       let (buffer, splices) = OpenBuffer.openKeepingBoth(
@@ -76,8 +76,8 @@ struct ThreeWayMerge: Sendable {
     return FileMerge(base: old(nearest.way), way: nearest.way, document: source.allUTF8, file: text)
   }
 
-  /// The same for a file. Whether the note had the file's missing final newline when it was written is unknown: the reading
-  /// with fewer changes counts.
+  /// The same for a file. It is unknown whether the note had the file's missing final newline when it was written; the
+  /// interpretation with fewer changes counts.
   func takeIn(_ contents: FileContents) -> FileMerge {
     let text = contents.text(besides: source.allUTF8)
     let merge = takeIn(file: text)
@@ -163,7 +163,8 @@ struct ThreeWayMerge: Sendable {
     return best
   }
 
-  /// For a text that is older than what others wrote: the base that it lacks least of, plus the later changes that it shows.
+  /// For a text that is older than what others wrote: the base of which it lacks least, plus the later changes that it
+  /// contains.
   private func leastDeleting(_ bases: [TextBase], _ text: [UInt8], isFile: Bool) -> Found? {
     bases.compactMap { base -> Found? in
       guard let whole = candidates(of: base).first else { return nil }
@@ -172,8 +173,8 @@ struct ThreeWayMerge: Sendable {
     }.min { ($0.deletedBytes, $0.distance) < ($1.deletedBytes, $1.distance) }
   }
 
-  /// Translates a base of the item's text before it was moved to the text that it has now. Nil if the document does not know
-  /// that text, or if the new one may lack words of it that were not deleted.
+  /// Translates a base of the item's text before it was moved to its present text. Nil if the document does not know
+  /// the former text, or if the present one may lack words of it that were not deleted.
   private func ofThisText(_ base: TextBase) -> TextBase? {
     guard let object = base.object, let now = note.textObject, object != now else { return base }
     guard note.document.unknown(base.heads).isEmpty, let old = ObjId(description: object),
@@ -191,8 +192,8 @@ struct ThreeWayMerge: Sendable {
     let old = old(way)
     var (way, delta) = (way, old == text ? .identity : TextDiff.delta(from: old, to: text))
     if !isFile, delta.insertion(behind: old) == [0x0A] {
-      // Vim takes the last line of a file for ended, though it is not. No person has typed that, and another person may be in the
-      // middle of that line.
+      // Vim treats the last line of a file as ended, even if it is not. No person typed that line end, and another
+      // person may be in the middle of that line.
       way = TextDelta(utf8Offset: old.count, deleted: [0x0A], inserted: []).composed(with: way)
       delta = TextDiff.delta(from: old + [0x0A], to: text)
     }
@@ -219,12 +220,12 @@ struct ThreeWayMerge: Sendable {
   /// Texts up to this size are compared with the result of each recent change.
   static let maximumSearchedBytes = 256 << 10
   private static let maximumRecentChanges = 256
-  /// After this many changes in a row that its text does not show, the client has none of the later ones.
+  /// After this many consecutive changes that its text does not contain, the client has none of the later ones.
   private static let maximumUnshownInARow = 24
 
-  /// Other people's changes since the base was stored reached the client as well, until its service died. The client had those
-  /// changes that its text shows: with them its text differs less from what it had, and lacks nothing more of it. Merged as the
-  /// client's own, they would appear twice.
+  /// Other people's changes since the base was stored reached the client as well, until its service died. The client
+  /// had those changes that its text contains: with them its text differs less from what it had, and lacks nothing more
+  /// of it. Merged as the client's own, they would appear twice.
   private func withShownChanges(_ start: Found, by actor: ActorId?, _ text: [UInt8], isFile: Bool) -> Found {
     var (best, shown) = (start, start.base.heads)
     var unshown = 0

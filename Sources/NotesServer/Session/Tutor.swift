@@ -5,16 +5,16 @@ import Foundation
 /// The robot that types in the notes of the tutorial: another author, with a caret, in this process.
 @AutomergeRepo
 final class Tutor {
-  /// The robot as a peer. It has no key, so it is no one else's peer.
+  /// The robot as a peer. It has no key, so no peer can be it.
   nonisolated static let peer = PeerId("robot")
   private static let actor = ActorId(data: Data("robotRobin".utf8) + Data(repeating: 0, count: 6))
   /// The first half of the robot's actor id: its key under `people`.
   nonisolated static let person = String(
     Data("robotRob".utf8).map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined())
   private static let keystroke: Duration = .milliseconds(15)
-  /// How often it looks whether the note is open.
+  /// How often it checks whether the note is open.
   private static let pause: Duration = .milliseconds(300)
-  /// How often to tell others that it is still there.
+  /// How often to tell other people that it is still there.
   private static let heartbeat: Duration = .seconds(15)
   /// How long it waits for an editor to open the note.
   private static let patience: Duration = .seconds(60)
@@ -31,7 +31,7 @@ final class Tutor {
 
   init(_ service: Service) { self.service = service }
 
-  /// Makes a note to learn in, and begins when an editor has opened it.
+  /// Makes a note for learning, and starts when an editor has opened it.
   func begin(_ keys: Tutorial.Keys) async throws -> NoteRecord {
     let maker = NoteMaker(service: service)
     let record = try await maker.note(
@@ -51,7 +51,7 @@ final class Tutor {
     return record
   }
 
-  /// Types the next lesson when the person is done with the last one.
+  /// Types the next lesson when the person has done the last one.
   private func look(at handle: DocHandle) {
     guard let lesson = lessons[handle.id], lesson.text.isEmpty, let note = NoteDocument(handle.document) else { return }
     let text = String(decoding: DocumentText(note).allUTF8, as: UTF8.self)

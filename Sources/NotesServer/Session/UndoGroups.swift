@@ -6,10 +6,10 @@ struct UndoGroups {
 
   /// A pause this long begins a new group.
   static let maximumPause: Duration = .seconds(1)
-  /// A change that inserts or deletes more than this is a group of its own. In UTF-8 bytes.
+  /// The most bytes of UTF-8 that a change may insert or delete to join a group; a larger one is a group of its own.
   static let maximumTypedBytes = 64
   static let maximumDeletedBytes = 8
-  /// At most this many groups are kept, the latest; a longer group is split.
+  /// How many groups are kept, the latest; a longer group is split.
   static let maximumGroups = 1_000
   static let maximumChanges = 1_000
 
@@ -18,7 +18,7 @@ struct UndoGroups {
   /// One step of undo.
   struct Group: Hashable {
     var changes: [ChangeHash]
-    /// The same by author and number, the stored form; groups from the store have only this.
+    /// The same changes by author and number, which is the stored form; groups from the store have only this.
     var places: [Place] = []
     /// When the person last typed in it, in milliseconds since 1970.
     var time: Int
@@ -31,9 +31,10 @@ struct UndoGroups {
   }
 
   var undoable: [Group] = []
-  /// Changes that undid groups, the next one to redo last.
+  /// Changes that undid groups; the next one to redo is last.
   var redoable: [Group] = []
-  /// Where the person typed last, in UTF-8 bytes of the document's text, and when; nil if the next change begins a group.
+  /// Where the person last typed, in UTF-8 bytes of the document's text, and when; nil if the next change begins a
+  /// group.
   private var place: (utf8Offset: Int, time: Duration)?
 
   /// Records a change by which the person made `splices`.
@@ -51,14 +52,14 @@ struct UndoGroups {
     }
     place = nil
     if let splice = splices.last, splices.count == 1, isSmall(splice), splice.insert != Self.newline {
-      // Some editors add a final newline with the first character of a text; the person goes on typing before it.
+      // Some editors add a final newline with the first character of a text, before which the person continues to type.
       let typed = splice.insert.dropLast(splice.insert.last == Self.newline.last ? 1 : 0)
-      // An editor that is slow reports a line with its end, and what is typed next is another line.
+      // A slow editor reports a line together with its end; what is typed next is another line.
       if typed.last != Self.newline.last { place = (splice.utf8Offset + typed.count, now) }
     }
   }
 
-  /// Records a change that the person requested otherwise than by typing.
+  /// Records a change that the person made in another way than by typing.
   mutating func did(_ change: ChangeHash, date: Int = 0) {
     redoable.removeAll()
     undoable.append(Group(changes: [change], time: date))
@@ -123,9 +124,9 @@ struct UndoGroups {
   /// Whether a splice continues the person's typing: at the same place, soon, and as small as a keystroke.
   private func isNext(_ splice: TextSplice, at now: Duration) -> Bool {
     guard let place, now - place.time < Self.maximumPause, isSmall(splice) else { return false }
-    // An editor may report a new line before another one as one behind it.
+    // An editor may report a new line before another one as one after it.
     if splice.insert == Self.newline, splice.utf8Offset == place.utf8Offset + 1 { return true }
-    // An editor that is slow reports the end of a line with what comes behind it, which is another line.
+    // A slow editor reports the end of a line together with what follows it, which is another line.
     if splice.insert.count > 1, splice.insert.first == Self.newline.first { return false }
     return splice.utf8Offset == place.utf8Offset || splice.utf8Offset + splice.deleteUTF8 == place.utf8Offset
   }

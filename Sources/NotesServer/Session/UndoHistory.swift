@@ -2,10 +2,10 @@ import Automerge
 import AutomergeRepo
 import Foundation
 
-/// What this person can undo and redo in a note, also from before the service or the editor was restarted.
+/// What this person can undo and redo in a note, including from before a restart of the service or the editor.
 @AutomergeRepo
 final class UndoHistory {
-  /// How far to go.
+  /// How far to undo or redo.
   enum Extent {
     case steps(Int)
     /// To the text of this many milliseconds before or after the one that is shown.
@@ -14,7 +14,7 @@ final class UndoHistory {
 
   private unowned let binding: BufferBinding
   var groups = UndoGroups()
-  /// What earlier processes stored is being read.
+  /// The task that reads what earlier processes stored.
   private(set) var loading: Task<Void, Never>?
 
   private var service: Service { binding.service }
@@ -22,7 +22,8 @@ final class UndoHistory {
 
   init(of binding: BufferBinding) { self.binding = binding }
 
-  /// The buffer brought words that no service had heard before one ended: they are the last that the person typed.
+  /// Call when the buffer brought words that no service had received before one ended: they are the last that the
+  /// person typed.
   func typedUnheard() {
     guard binding.mayWrite, let change = handle.document.lastChange(by: handle.document.actor) else { return }
     groups.did(change, date: service.clock.date.milliseconds)
@@ -54,7 +55,7 @@ final class UndoHistory {
       let before = handle.document.heads()
       let (changes, authors) = changes(of: group)
       let made = try handle.change { try $0.revert(changes, alsoOf: authors, timestamp: service.clock.date) }
-      // No visible trace of it is left: undo the one before it.
+      // It has no visible effect left: undo the one before it.
       guard let made else { continue }
       groups.tookBack(direction, group, by: made)
       try binding.undid(since: before)
@@ -73,9 +74,9 @@ final class UndoHistory {
 
   // MARK: Storing
 
-  /// The undo history to store; nil where there will never be any. Before the person has typed, it records at which change
-  /// their typing begins: if the service is killed before it stores a group, the words are in the journal, and can still be
-  /// undone.
+  /// The undo history to store; nil if there will never be any. Before the person has typed, it records the change at
+  /// which their typing begins: if the service is killed before it stores a group, the words are in the journal, and
+  /// can still be undone.
   var item: StoredItem? {
     guard loading == nil, binding.mayWrite || !groups.undoable.isEmpty || !groups.redoable.isEmpty else {
       return nil

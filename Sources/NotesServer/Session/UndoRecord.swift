@@ -2,16 +2,16 @@ import Automerge
 import AutomergeRepo
 import Foundation
 
-/// The stored undo history of one process's editor in a note, so that undo works after a restart.
+/// The stored undo history of one process's editor in a note, which makes undo work after a restart.
 struct UndoRecord {
   static let collection = "undo"
-  /// At most this many groups are stored, the latest.
+  /// How many groups are stored, the latest.
   static let maximumGroups = 200
 
   var groups: UndoGroups
   var time: Date
   var written: Written
-  /// The text object, where it may be replaced by another.
+  /// The text object, if another one may replace it.
   var object: String?
 
   /// The author that wrote in that process, and how many of the document's changes were this author's.
@@ -76,7 +76,8 @@ struct UndoRecord {
     (self.groups, self.time, self.written, self.object) = (groups, time, written, object)
   }
 
-  /// Merges several processes' records: all that can be undone, in the order of time, and what the last one could redo.
+  /// Merges several processes' records: everything that can be undone, in the order of time, and what the last one
+  /// could redo.
   static func merged(_ records: [UndoRecord]) -> UndoGroups {
     var seen: Set<UndoGroups.Group> = []
     let groups = records.flatMap(\.groups.undoable).filter { seen.insert($0).inserted }

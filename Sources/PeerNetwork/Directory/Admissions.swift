@@ -1,7 +1,7 @@
 import AutomergeRepo
 import Foundation
 
-/// The documents that hosts share with our person: from the admission until the host ends it.
+/// The documents that hosts share with this person: from the admission until the host ends it.
 @AutomergeRepo
 final class Admissions {
   private let documents: any SharedDocuments
@@ -42,9 +42,12 @@ final class Admissions {
   /// Takes a host's changes from now on. What it let us do is stored behind that: if we die before, we can ask again. The
   /// document comes first, for looking whether it is in the store would have to wait for the writing.
   ///
-  /// - Returns: false, and nothing has changed, if the document is in memory and not from this host.
+  /// - Returns: false, and nothing has changed, if the document is in memory and not from this host, or if another host has
+  ///   just let us in.
   func admit(host: PeerId, of document: DocumentId, _ access: Access) -> Bool {
-    guard isHost(host, of: document) || documents.handle(of: document) == nil else { return false }
+    guard isHost(host, of: document) || documents.handle(of: document) == nil && storing[document] == nil else {
+      return false
+    }
     let entry = Joined(access: access, host: host)
     grants.join(document, entry)
     links.trust(host)

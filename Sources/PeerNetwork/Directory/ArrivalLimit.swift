@@ -1,8 +1,7 @@
 import AutomergeRepo
 
 /// Limits how often the screen reports that a met peer connects or leaves: a link that keeps breaking does not deserve
-/// a
-/// line each time, and a peer that hangs up and redials must not fill a screen.
+/// a line each time, and a peer that hangs up and redials must not fill a screen.
 struct ArrivalLimit {
   /// Source: PeerProtocol.md, "Trust".
   static let maximumPerPeriod = 6
@@ -15,10 +14,13 @@ struct ArrivalLimit {
   private var isPaused = false
   /// When we last warned that another peer uses a peer's name.
   private var warnings: [PeerId: Duration] = [:]
+  static let maximumWarningsPerHour = 3
 
-  /// Whether we may warn now that another peer uses this peer's name: once an hour.
+  /// Whether we may warn now that another peer uses this peer's name: once an hour, and in all three times an hour, for a
+  /// stranger may call itself like each of our friends in turn.
   mutating func allowsWarning(of owner: PeerId, at now: Duration) -> Bool {
-    if let last = warnings[owner], now - last < .seconds(60 * 60) { return false }
+    warnings = warnings.filter { now - $0.value < .seconds(60 * 60) }
+    guard warnings[owner] == nil, warnings.count < Self.maximumWarningsPerHour else { return false }
     warnings[owner] = now
     return true
   }

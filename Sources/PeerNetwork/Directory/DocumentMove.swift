@@ -7,26 +7,26 @@ import PeerTransport
 public struct DocumentMove: Hashable, Sendable {
   static let key = "moves"
   static let type = "moved"
-  /// More heads than a document ever has that people write in.
+  /// Larger than the number of heads that people's writing ever causes.
   static let maximumHeads = 1024
-  /// As many as may have one document. Source: PeerProtocol.md, "Guests of one host".
+  /// The most people who may have one document. Source: PeerProtocol.md, "Guests of one host".
   static let maximumPeople = GuestList.maximumGuests
 
   /// The document as it was.
   public var document: DocumentId
   public var successor: DocumentId
-  /// The state of the old document with which the new one begins.
+  /// The heads of the old document that the new one starts from.
   public var heads: Set<ChangeHash>
   /// The removed guests.
   public var removed: Set<PeerId>
-  /// The host that has moved it; nil if our person has.
+  /// The host that moved it; nil if this person did.
   public var host: PeerId?
-  /// The peers that have the old document from us, and get the new one.
+  /// The peers that have the old document from us, and will get the new one.
   var guests: [PeerId: Access] = [:]
-  /// Whether our person's note is the new document's already.
+  /// Whether this person's note already uses the new document.
   public internal(set) var isFollowed: Bool
 
-  /// The form that is sent to a guest and stored.
+  /// The fields that are sent to a guest and stored.
   var fields: [String: CBOR] {
     [
       "documentId": .text(document.description), "successor": .text(successor.description),
@@ -35,7 +35,7 @@ public struct DocumentMove: Hashable, Sendable {
     ]
   }
 
-  /// Nil if the fields make no sense.
+  /// Nil if the fields are invalid.
   init?(fields: [String: CBOR], host: PeerId?) {
     guard let document = fields["documentId"]?.text.flatMap({ DocumentId($0) }),
       let successor = fields["successor"]?.text.flatMap({ DocumentId($0) }), document != successor,

@@ -1,7 +1,7 @@
 import Automerge
 import AutomergeRepo
 
-/// Removes guests for good: the others go on in a new document.
+/// Removes guests permanently: the others continue in a new document.
 @AutomergeRepo
 final class DocumentMover {
   private let documents: any SharedDocuments
@@ -18,16 +18,16 @@ final class DocumentMover {
   /// The moves that are being checked, by the old documents.
   private var checks: [DocumentId: Check] = [:]
 
-  /// A move whose successor is looked for in the store.
+  /// A move whose successor is being looked up in the store.
   private struct Check {
     let host: PeerId
-    /// The successor, and those of the moves that wait.
+    /// The successor, and the successors of the moves that wait.
     var successors: Set<DocumentId>
-    /// The host's moves of the document or its successor that arrive meanwhile, in order.
+    /// The host's further moves of the document or its successor, in order of arrival.
     var waiting: [[String: CBOR]] = []
   }
 
-  /// More moves of one document than a host makes while another one is being checked.
+  /// More moves of one document than a host makes while one is being checked.
   private static let maximumWaiting = 16
 
   init(
@@ -44,10 +44,11 @@ final class DocumentMover {
 
   // MARK: The host's side
 
-  /// Grants the document's successor to every peer that has the document from our person, except the removed ones. Each is told
-  /// at once, or when it connects again; until then it keeps what it has. The old document is shared with no one from now on.
+  /// Grants the document's successor to every peer that has the document from this person, except the removed ones.
+  /// Tells each at once, or when it connects again; until then it keeps what it has. The old document is no longer
+  /// shared.
   ///
-  /// - Parameter heads: the heads of the old document with which the successor begins.
+  /// - Parameter heads: the heads of the old document that the successor starts from
   func move(
     _ document: DocumentId, to successor: DocumentId, heads: Set<ChangeHash>, without removed: Set<PeerId>
   ) async throws(StorageError) {
@@ -59,7 +60,7 @@ final class DocumentMover {
 
   /// Grants the successor to the peers that have the document from us.
   ///
-  /// - Parameter host: the host that has moved it; nil if our person has.
+  /// - Parameter host: the host that moved it; nil if this person did
   private func hand(_ move: inout DocumentMove, besides host: PeerId?) async throws(StorageError) {
     let (document, removed) = (move.document, move.removed)
     let staying = grants.guests(on: document).filter {
@@ -71,7 +72,7 @@ final class DocumentMover {
     for (peer, access) in staying.sorted(by: { $0.key < $1.key }) {
       try await grants.grant(access, on: move.successor, to: peer)
     }
-    // Tell the removed guests that they have lost the document, and the others the successor.
+    // Tells the removed guests that they have lost the document, and the others the successor.
     tickets.revoke(document)
     invitations.withdraw(from: nil, document: document)
     let leaving = grants.guests(on: document).keys.filter { removed.contains($0) }
@@ -89,16 +90,16 @@ final class DocumentMover {
     links.release(leaving)
   }
 
-  /// Tells a peer that has just connected of the moves that it missed.
+  /// Tells a peer that has just connected about the moves that it missed.
   func tellOfMoves(to peer: PeerId) {
     for move in history.moves.values { tell(move, to: peer) }
   }
 
-  /// Tells a peer where the document is now: it may have moved more than once while the peer was away.
+  /// Tells a peer which document continues this one: it may have moved more than once while the peer was away.
   private func tell(_ move: DocumentMove, to peer: PeerId) {
     guard move.guests[peer] != nil, network.peers[peer] != nil else { return }
     let last = history.current(move)
-    // A guest that stayed at the first move and was removed at a later one.
+    // This guest stayed at the first move and was removed at a later one.
     guard !last.removed.contains(peer) else { return guests.dismiss([peer], from: move.document) }
     guard let access = grants.guests(on: last.successor)[peer] else { return }
     var fields = last.fields
@@ -108,7 +109,7 @@ final class DocumentMover {
 
   // MARK: The guest's side
 
-  /// Accepts a move only from the document's host, and only to a successor that is not here, or came from the same
+  /// Accepts a move only from the document's host, and only to a successor that is not here, or that came from the same
   /// host.
   func receive(_ fields: [String: CBOR], from host: PeerId) {
     guard let move = DocumentMove(fields: fields, host: host),
@@ -135,15 +136,15 @@ final class DocumentMover {
       await self.store.keep { storage throws(StorageError) in
         try await storage.saveRecord(move.record, at: [DocumentMove.key, move.document.description])
       }
-      // Report this before the document arrives, so that the person does not write in it as they did in the old one.
+      // Reported before the document arrives, so that the person does not continue to write in the old one.
       self.news.tell(.moved(NoteMove(move), name: self.registry.name(of: host)))
       _ = self.admissions.admit(host: host, of: move.successor, access)
       self.guests.takeHeld(move.successor, from: host)
     }
   }
 
-  /// The old document of the host's move that is being checked and on which another one of its moves depends: of two moves of one
-  /// document the later one counts, and a successor is the host's only once it is admitted.
+  /// The document of the check that another move of the same host has to wait for: of two moves of one document the
+  /// later one counts, and a successor belongs to the host only once it is admitted.
   ///
   /// - Complexity: O(n) in the moves that are being checked.
   private func check(before move: DocumentMove, by host: PeerId) -> DocumentId? {
@@ -152,7 +153,7 @@ final class DocumentMover {
     }?.key
   }
 
-  /// Our person's note has become the new document: the old one is no longer shared.
+  /// Call when this person's note has become the new document: the old one is no longer shared.
   func followed(_ document: DocumentId) async throws(StorageError) {
     guard var move = history.moves[document], !move.isFollowed else { return }
     move.isFollowed = true

@@ -1,7 +1,7 @@
 import AutomergeRepo
 import Foundation
 
-/// Text from a peer that our person has not met, made safe to stand beside our own words.
+/// Text from a peer that this person has not met, made safe to stand beside our own words.
 ///
 /// The text is short, has no quotation marks but `'`, and no more than four digits, so that nothing in it can pass for a
 /// sentence of ours or for the digits that two people compare.
@@ -15,9 +15,6 @@ enum ForeignWords {
   static func name(_ text: String) -> String? { shortened(text, to: maximumNameLength) }
 
   static func title(_ text: String) -> String? { shortened(text, to: maximumTitleLength) }
-
-  /// A name that belongs to another peer, marked with the beginning of this peer's id.
-  static func marked(_ name: String, _ peer: PeerId) -> String { "\(name) (\(peer.description.prefix(6)))" }
 
   private static func shortened(_ text: String, to length: Int) -> String? {
     guard let clean = KnownPeer.clean(text) else { return nil }
@@ -42,7 +39,7 @@ enum ForeignWords {
   }
 
   /// Digits of any script, circled ones and Roman numerals too; not the numbers among Chinese words.
-  private static func isDigit(_ scalar: Unicode.Scalar) -> Bool {
+  static func isDigit(_ scalar: Unicode.Scalar) -> Bool {
     [.decimalNumber, .letterNumber, .otherNumber].contains(scalar.properties.generalCategory)
   }
 
@@ -54,24 +51,7 @@ enum ForeignWords {
   }
 
   /// Blanks, also those that Unicode counts as letters.
-  private static func isBlank(_ scalar: Unicode.Scalar) -> Bool {
+  static func isBlank(_ scalar: Unicode.Scalar) -> Bool {
     scalar.properties.isWhitespace || "\u{115f}\u{1160}\u{2800}\u{3164}\u{ffa0}".unicodeScalars.contains(scalar)
   }
-
-  // MARK: Comparing names
-
-  /// Names that people would confuse have the same key: case, width, accents, blanks and look-alike letters of other scripts
-  /// make no difference.
-  static func key(of name: String) -> String {
-    let folded = name.folding(options: [.caseInsensitive, .diacriticInsensitive, .widthInsensitive], locale: nil)
-    let scalars = folded.unicodeScalars.filter { $0.properties.isAlphabetic || isDigit($0) }
-    if scalars.isEmpty { return folded }
-    return String(String.UnicodeScalarView(scalars.map { lookalikes[$0] ?? $0 }))
-  }
-
-  private static let lookalikes: [Unicode.Scalar: Unicode.Scalar] = {
-    let others = "аеорсухкмтвніјѕԁһгьαεορυνικτχ01"
-    let latin = "aeopcyxkmtbhijsdhrbaeopuviktxol"
-    return Dictionary(uniqueKeysWithValues: zip(others.unicodeScalars, latin.unicodeScalars))
-  }()
 }

@@ -3,24 +3,26 @@ import AutomergeRepo
 import Foundation
 import PeerTransport
 
-/// The access that our person has granted: a share policy with no access by default, kept in the store.
+/// The access that this person has granted: a share policy with no access by default, kept in the store.
 public final class Grants: ShareAuthorizing {
   private let storage: any StorageProvider
-  /// Grants that our person has given, or that arrived with a document shared by another peer.
+  /// Grants that this person has given, or that arrived with a document shared by another peer.
   private var grants: [DocumentId: [PeerId: Access]] = [:]
   /// What the hosts of documents say about their other guests.
   private(set) var introductions: [DocumentId: [PeerId: Access]] = [:]
-  /// Peers from which our person has taken a document: guests of ours, and other guests of a host, whatever the host says.
+  /// Peers from which this person has taken a document: guests of ours, and other guests of a host, whatever the host says.
   private(set) var dismissed: [DocumentId: Set<PeerId>] = [:]
-  /// Guests whose access our person has changed since they were let in; they may not have heard of it.
+  /// Guests of ours that have given the document back, while this process runs. Only this person lets them in again.
+  private(set) var left: [DocumentId: Set<PeerId>] = [:]
+  /// Guests whose access this person has changed since they were let in; they may not have heard of it.
   private(set) var revised: [DocumentId: Set<PeerId>] = [:]
-  /// The access that hosts have granted to our person for their documents.
+  /// The access that hosts have granted to this person for their documents.
   private(set) var joined: [DocumentId: Joined] = [:]
   /// The former hosts of documents that are our own now. Of all peers only they may offer them again.
   private(set) var formerHosts: [DocumentId: PeerId] = [:]
   /// The stored names of known peers.
   private var storedNames: [PeerId: String] = [:]
-  /// The names of the peers that our person has met, by the first bytes of their fingerprints.
+  /// The names of the peers that this person has met, by the first bytes of their fingerprints.
   private var metNames: [[UInt8]: String] = [:]
 
   /// Reads the grants. A document whose record is damaged is shared with no one.
@@ -125,6 +127,7 @@ public final class Grants: ShareAuthorizing {
   /// Grants at least this access, in memory; `store` makes it last.
   func admit(_ access: Access, on document: DocumentId, to peer: PeerId) {
     dismissed[document]?.remove(peer)
+    left[document]?.remove(peer)
     guard access > grants[document]?[peer] ?? .none else { return }
     grants[document, default: [:]][peer] = access
   }
@@ -139,8 +142,9 @@ public final class Grants: ShareAuthorizing {
     return true
   }
 
-  /// Drops a peer's grant without dismissing the peer.
+  /// Drops the grant of a peer that has given the document back, without dismissing the peer.
   func forget(_ document: DocumentId, of peer: PeerId) async throws(StorageError) {
+    if left[document]?.count ?? 0 < Self.maximumDismissed { left[document, default: []].insert(peer) }
     grants[document]?[peer] = nil
     if grants[document]?.isEmpty == true { grants[document] = nil }
     try await store(document)
@@ -148,13 +152,13 @@ public final class Grants: ShareAuthorizing {
 
   // MARK: Our person's access
 
-  /// The access that a document's host has granted to our person; `write` for our own documents.
+  /// The access that a document's host has granted to this person; `write` for our own documents.
   public func ownAccess(to document: DocumentId) -> Access { joined[document]?.access ?? .write }
 
-  /// A host has let our person in, in memory; `storeJoined` makes it last.
+  /// A host has let this person in, in memory; `storeJoined` makes it last.
   func join(_ document: DocumentId, _ entry: Joined) { joined[document] = entry }
 
-  /// The host has changed our person's access, in memory.
+  /// The host has changed this person's access, in memory.
   func setOwnAccess(_ access: Access, to document: DocumentId) { joined[document]?.access = access }
 
   /// The host that we have the document from; nil for our own.
@@ -163,7 +167,7 @@ public final class Grants: ShareAuthorizing {
   /// The stored name of a peer when last read; the beginning of its id if there is none.
   public func storedName(of peer: PeerId) -> String { storedNames[peer] ?? String(peer.description.prefix(8)) }
 
-  /// The stored name of this author, if our person has met them.
+  /// The stored name of this author, if this person has met them.
   ///
   /// - Parameter author: the first `Identity.personByteCount` bytes of a fingerprint
   public func metName(ofAuthor author: [UInt8]) -> String? { metNames[author] }
@@ -176,7 +180,7 @@ public final class Grants: ShareAuthorizing {
     return storedNames.values.contains { ForeignWords.key(of: $0) == key } ? ForeignWords.marked(name, peer) : name
   }
 
-  /// Stores the access that a document's host has granted to our person.
+  /// Stores the access that a document's host has granted to this person.
   func storeJoined(_ document: DocumentId) async throws(StorageError) {
     let key: StorageKey = [Joined.key, document.description]
     if let entry = joined[document] {

@@ -1,6 +1,7 @@
 import AutomergeRepo
 
-/// Introduces the guests of one host to each other, so that they speak without it: as the host, and as a guest.
+/// Introduces the guests of one host to each other, so that they can connect without it. Plays both parts, the host's
+/// and a guest's.
 @AutomergeRepo
 final class GuestIntroductions {
   private let documents: any SharedDocuments
@@ -10,7 +11,7 @@ final class GuestIntroductions {
   private let admissions: Admissions
   private let news: PeerNews
   private let store: PeerStore
-  /// For each connected guest and document, the guests that we have told it of.
+  /// For each connected guest and document, the guests that we have told it about.
   private var told: [PeerId: [DocumentId: GuestList]] = [:]
   /// A host's list of guests on a document that has moved, held while we check whether the move is acceptable.
   private var held: [DocumentId: GuestList?] = [:]
@@ -31,7 +32,7 @@ final class GuestIntroductions {
   func watch(_ handle: DocHandle) {
     var seen: Set<PeerId> = []
     handle.observe { [weak self, weak handle] event in
-      // This event fires on every keystroke.
+      // This event fires at every keystroke.
       guard case .peersChanged = event, let peers = handle?.peers, let handle else { return }
       if peers.count == seen.count, peers.allSatisfy(seen.contains) { return }
       seen = Set(peers)
@@ -39,13 +40,13 @@ final class GuestIntroductions {
     }
   }
 
-  /// Tells each of these peers which others have the document from us, unless it knows.
+  /// Tells each of these peers which others have the document from us, unless it has been told.
   ///
   /// - Parameter peers: nil for all connected ones.
   func tell(of document: DocumentId, among peers: Set<PeerId>? = nil) {
     let all = guests(of: document)
     for guest in all.map(\.peer) where network.peers[guest] != nil && peers?.contains(guest) ?? true {
-      // Put the guest's own access first, so that a limit never cuts it off.
+      // The guest's own access comes first, so that a limit never cuts it off.
       let ownFirst = all.filter { $0.peer == guest } + all.filter { $0.peer != guest }
       let list = GuestList(document: document, guests: ownFirst)
       guard told[guest]?[document] != list else { continue }
@@ -54,8 +55,8 @@ final class GuestIntroductions {
     }
   }
 
-  /// Tells a peer that has just connected of dismissals, its own or other guests', that it may have missed; whether the note is
-  /// open or not.
+  /// Tells a peer that has just connected about dismissals, its own or other guests', that it may have missed, whether
+  /// the note is open or not.
   func tellOfDismissals(_ peer: PeerId) {
     for (document, dismissed) in grants.dismissed where grants.joined[document] == nil {
       if dismissed.contains(peer) {
@@ -75,10 +76,10 @@ final class GuestIntroductions {
     }
   }
 
-  /// Forgets what we told a peer, after its link has ended.
+  /// Forgets what we told a peer. Call when its link has ended.
   func linkEnded(_ peer: PeerId) { told[peer] = nil }
 
-  /// Forgets what we told a peer of one document, which it no longer has from us.
+  /// Forgets what we told a peer about one document, which it no longer has from us.
   func forget(_ document: DocumentId, of peer: PeerId) { told[peer]?[document] = nil }
 
   /// Changes a guest's access, and tells the guest at once, or when it connects again. False for any other peer.
@@ -91,12 +92,12 @@ final class GuestIntroductions {
     return try await grants.change(access, on: document, for: peer)
   }
 
-  /// Whether a peer has the document from our person.
+  /// Whether a peer has the document from this person.
   func isGuest(_ peer: PeerId, on document: DocumentId) -> Bool {
     peer != grants.host(of: document) && grants.guests(on: document)[peer] != nil
   }
 
-  /// The peers to which our person has granted the document; not the host that we have it from.
+  /// The peers to which this person has granted the document; not the host that we have it from.
   private func guests(of document: DocumentId) -> [GuestList.Guest] {
     let host = grants.host(of: document)
     let guests = grants.guests(on: document).filter { $0.key != host && !registry.isBlocked($0.key) }
@@ -106,7 +107,7 @@ final class GuestIntroductions {
     }
   }
 
-  /// A guest gives the document back.
+  /// Call when a guest stops sharing the document.
   private func letGo(of document: DocumentId, by peer: PeerId) {
     guard grants.guests(on: document)[peer] != nil else { return }
     let grants = grants
@@ -122,7 +123,7 @@ final class GuestIntroductions {
 
   // MARK: The guest's side
 
-  /// Takes a list of guests, which only the document's host may send.
+  /// Applies a list of guests, which only the document's host may send.
   func receive(_ list: GuestList?, from host: PeerId) {
     guard let list else { return network.complain(of: host, "sent a list of guests that makes no sense") }
     if held[list.document] != nil { held[list.document] = .some(list) }
@@ -160,10 +161,10 @@ final class GuestIntroductions {
     news.tell(.networkState)
   }
 
-  /// Holds the next list of guests on this document, which is not from the sender's host yet.
+  /// Holds the next list of guests on this document, whose host is not the sender yet.
   func hold(_ document: DocumentId) { held[document] = .some(nil) }
 
-  /// Applies the list that was held, if one arrived from the peer that is now the document's host.
+  /// Applies the held list, if it came from the peer that is now the document's host.
   func takeHeld(_ document: DocumentId, from host: PeerId) {
     if let list = held[document] ?? nil { receive(list, from: host) }
   }

@@ -5,26 +5,26 @@ import PeerTransport
 /// A host's list of the guests on a document, so that they can speak to each other.
 struct GuestList: Equatable {
   static let type = "guests"
-  /// More than a service has links. Source: PeerProtocol.md, "Many peers".
+  /// Larger than the number of links that a service has. Source: PeerProtocol.md, "Many peers".
   static let maximumGuests = 128
 
   struct Guest: Equatable {
     var peer: PeerId
     var access: Access
     var name: String?
-    /// The addresses where it may be reached.
+    /// The addresses where the guest may be reached.
     var addresses: [PeerAddress]
   }
 
   var document: DocumentId
-  /// All of them: a guest that is left out has lost the document.
+  /// All guests: one that is not in the list has lost the document.
   var guests: [Guest]
 
   init(document: DocumentId, guests: [Guest]) {
     (self.document, self.guests) = (document, Array(guests.prefix(Self.maximumGuests)))
   }
 
-  /// Nil if the fields make no sense. Leaves out guests that make no sense, and addresses that are not numeric.
+  /// Nil if the fields are invalid. Drops invalid guests, and addresses that are not numeric.
   init?(fields: [String: CBOR]) {
     guard let document = fields["documentId"]?.text.flatMap({ DocumentId($0) }), let list = fields["guests"]?.array
     else { return nil }

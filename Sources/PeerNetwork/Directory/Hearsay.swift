@@ -1,34 +1,34 @@
 import AutomergeRepo
 import PeerTransport
 
-/// Claims about peers that our person has not met: by themselves, and by the hosts of documents. Kept in memory only, and never
-/// preferred to what is stored.
+/// Claims about peers that this person has not met, made by themselves and by the hosts of documents. Kept only in
+/// memory; what is stored always takes precedence.
 struct Hearsay {
-  /// At most this many names are remembered that strangers use for themselves.
+  /// The most names of strangers that are remembered.
   private static let maximumNames = 1024
 
   private var names: [PeerId: String] = [:]
   private var guests: [DocumentId: [PeerId: GuestList.Guest]] = [:]
 
-  /// A peer claims a name.
+  /// Records the name that a peer claims.
   mutating func note(_ name: String, of peer: PeerId) {
     guard names[peer] != nil || names.count < Self.maximumNames else { return }
     names[peer] = name
   }
 
-  /// Drops what a stranger that has gone has claimed.
+  /// Drops what a stranger claimed that has gone.
   mutating func forget(_ peer: PeerId) { names[peer] = nil }
 
-  /// Replaces what a host has claimed earlier.
+  /// Replaces what a host claimed earlier.
   mutating func take(_ list: GuestList) {
     let entries = list.guests.map { ($0.peer, $0) }
     guests[list.document] = entries.isEmpty ? nil : Dictionary(entries) { first, _ in first }
   }
 
-  /// The name that it claims.
+  /// The name that the peer claims for itself.
   func ownName(of peer: PeerId) -> String? { names[peer] }
 
-  /// The name that a host claims for it.
+  /// The name that a host claims for the peer.
   func name(of peer: PeerId) -> String? { mentions(of: peer).compactMap(\.name).first }
 
   func addresses(of peer: PeerId) -> [PeerAddress] { mentions(of: peer).flatMap(\.addresses) }

@@ -2,7 +2,7 @@ import AutomergeRepo
 import Foundation
 import PeerTransport
 
-/// What is kept of a peer between two starts.
+/// What is stored of a peer.
 struct KnownPeer {
   static let prefix: StorageKey = ["peers"]
   static let ticketsKey: StorageKey = ["tickets"]
@@ -10,12 +10,12 @@ struct KnownPeer {
   static let maximumNameLength = 80
 
   var name: String? { didSet { nameKey = name.map(ForeignWords.key) } }
-  /// By which names are compared.
+  /// The key by which names are compared.
   private(set) var nameKey: String?
   var addresses: [PeerAddress] = []
-  /// The person has said yes to it: its key is its name from then on.
+  /// Whether this person has confirmed the peer, which is known by its key from then on.
   var isPinned = false
-  /// The person has blocked the peer.
+  /// Whether this person has blocked the peer.
   var isBlocked = false
 
   init() {}
@@ -35,7 +35,7 @@ struct KnownPeer {
     ])
   }
 
-  /// A name fit to show in one line: no control or format characters, not too long; nil if nothing is left.
+  /// A name for one line: no control or format characters, not too long; nil if nothing is left.
   static func clean(_ name: String) -> String? {
     let scalars = name.unicodeScalars.filter { scalar in
       switch scalar.properties.generalCategory {
@@ -54,9 +54,9 @@ struct KnownPeer {
 struct Joined {
   static let key = "joined"
 
-  /// What the host lets us do.
+  /// The access that the host grants us.
   var access: Access
-  /// The host that we have it from; nil in records of early versions.
+  /// The host; nil in records of early versions.
   var host: PeerId?
 
   init(access: Access, host: PeerId) { (self.access, self.host) = (access, host) }

@@ -1,7 +1,7 @@
 import AutomergeRepo
 import PeerTransport
 
-/// Keeps links to the peers that share something with us, at the addresses where they are now.
+/// Keeps links to the peers that share something with us, at their present addresses.
 @AutomergeRepo
 final class LinkKeeper {
   private let links: any PeerLinking
@@ -13,15 +13,15 @@ final class LinkKeeper {
     (self.links, self.registry, self.grants, self.clock) = (links, registry, grants, clock)
   }
 
-  /// Begins to call the peers with which something is shared.
+  /// Starts to call the peers with which something is shared.
   func start() {
     for peer in grants.allPeers where isCalled(peer) {
       links.keepConnected(to: peer, at: registry.known[peer]?.addresses ?? [])
     }
   }
 
-  /// Whether we keep a link to a peer: to every peer that shares something with us, and to as many other guests of our hosts as
-  /// are needed.
+  /// Whether we keep a link to a peer: to every peer that shares something with us, and to as many other guests of our
+  /// hosts as needed.
   func isCalled(_ peer: PeerId) -> Bool {
     guard !registry.isBlocked(peer) else { return false }
     return grants.isGranted(peer)
@@ -34,24 +34,25 @@ final class LinkKeeper {
       }
   }
 
-  /// Keeps what is new about a peer, and keeps the peer connected.
+  /// Stores what is new about a peer, and keeps the peer connected.
   func remember(_ peer: PeerId, name: String?, addresses: [PeerAddress]) {
     links.keepConnected(to: peer, at: registry.remember(peer, name: name, addresses: addresses))
   }
 
-  /// The same for a peer that may only be another guest of a host: keeps it connected unless others do that.
+  /// The same for a peer that may be just another guest of a host: keeps it connected unless other peers carry its
+  /// changes.
   func rememberTrusted(_ peer: PeerId, name: String?, addresses: [PeerAddress]) {
     let addresses = registry.remember(peer, name: name, addresses: addresses)
     if isCalled(peer) { links.keepConnected(to: peer, at: addresses) }
   }
 
-  /// Pins a peer: both people have said yes, so no digits next time. It may send long messages from now on.
+  /// Pins a peer: both people have agreed, so the next meeting needs no digits. It may send long messages from now on.
   func pin(_ peer: PeerId) {
     registry.pin(peer)
     links.trust(peer)
   }
 
-  /// Pins a peer with which our person has compared the digits, and keeps its name and the addresses where it was met.
+  /// Pins a peer after this person has compared the digits, and stores its name and the addresses where it was met.
   func pinMet(_ peer: PeerId) {
     let name = registry.nameToKeep(of: peer)
     pin(peer)
@@ -69,12 +70,12 @@ final class LinkKeeper {
     if isCalled(guest) { links.keepConnected(to: guest, at: registry.addresses(of: guest)) }
   }
 
-  /// These peers have lost a document. Those with which nothing is shared any more are no longer called.
+  /// These peers have lost a document. Stops calling those with which nothing is shared any more.
   func release(_ peers: some Sequence<PeerId>) {
     for peer in peers where grants.documents(for: peer).isEmpty { links.forget(peer) }
   }
 
-  /// The same, and ends the links to them.
+  /// The same, and ends the links to these peers.
   func hangUp(_ peers: some Sequence<PeerId>) {
     for peer in peers where grants.documents(for: peer).isEmpty {
       links.forget(peer)
@@ -84,9 +85,9 @@ final class LinkKeeper {
 
   // MARK: Peers nearby
 
-  /// A peer was heard on the local network. Calls it after a pause if something is shared with it.
+  /// Call when a peer was heard on the local network. Calls it after a pause if something is shared with it.
   ///
-  /// - Parameter pause: random. Of two peers that find each other, one mostly dials first.
+  /// - Parameter pause: random, so that usually one of two peers that find each other dials first
   func heard(_ peer: PeerId, callingAfter pause: Duration) {
     guard isCalled(peer), !links.isConnected(peer) else { return }
     _ = clock.schedule(after: pause) { [weak self] in
@@ -96,7 +97,7 @@ final class LinkKeeper {
     }
   }
 
-  /// A connected peer was heard at another address: later calls go there, and the link is pinged.
+  /// Call when a connected peer was heard at another address: later calls go there, and the link is pinged.
   func movedPerhaps(_ nearby: NearbyPeers.Peer) {
     guard !registry.isBlocked(nearby.peer), !nearby.addresses.isEmpty, isCalled(nearby.peer),
       links.isConnected(nearby.peer)

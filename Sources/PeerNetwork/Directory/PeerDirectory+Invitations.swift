@@ -2,8 +2,8 @@ import AutomergeRepo
 
 /// Inviting peers, and answering their invitations.
 extension PeerDirectory {
-  /// Invites a peer to a document. Returns when the invitation has arrived, with the digits to compare if the two meet for the
-  /// first time. The document is then sent only after `confirm` as well as the other's yes.
+  /// Invites a peer to a document. Returns when the invitation has arrived, with the digits to compare if the two meet
+  /// for the first time. Then the document is sent only after both `confirm` and the other person's acceptance.
   public func invite(
     _ peer: PeerId, to document: DocumentId, title: String, access: Access = .write
   ) async throws(InvitationError) -> String? {
@@ -12,22 +12,22 @@ extension PeerDirectory {
       nonce: random.bytes(InviteMessage.nonceByteCount))
   }
 
-  /// The invitations that our person may answer.
+  /// The invitations that this person can answer.
   public var receivedInvitations: [Invitations.Received] { invitations.received }
 
-  /// Our invitations that wait for an answer, or for our person to compare the digits.
+  /// Our invitations that wait for an answer, or for this person to compare the digits.
   public var sentInvitations: [Invitations.Sent] { invitations.sent }
 
-  /// Our person confirms that the digits are equal: the two have met, and the document is sent.
+  /// Confirms that the digits are equal: the two people have met, and the document is sent.
   public func confirm(_ invitation: [UInt8]) { invitations.confirm(invitation, areEqual: true) }
 
-  /// The digits differ: the document is not sent.
+  /// Reports that the digits differ: the document is not sent.
   public func refuse(_ invitation: [UInt8]) { invitations.confirm(invitation, areEqual: false) }
 
-  /// The invitations that wait for our person, or for an answer to our person.
+  /// The invitations that wait for this person, or for an answer to this person.
   public var invitationSummaries: [InvitationSummary] { invitations.summaries }
 
-  /// Answers an invitation, which is named as in its summary, or says whether the digits of one of ours are equal.
+  /// Answers the invitation with this summary's id, or says whether the digits of one of ours are equal.
   public func answer(
     _ invitation: String, accepts: Bool, blocks: Bool
   ) async throws(InvitationError) -> DocumentId? {
@@ -39,10 +39,10 @@ extension PeerDirectory {
     return nil
   }
 
-  /// Answers an invitation. After a yes it returns when the document may be opened.
+  /// Answers an invitation. After accepting, returns when the document may be opened.
   ///
-  /// - Parameter blocks: with a no, blocks the peer.
-  /// - Returns: the document, nil after a no.
+  /// - Parameter blocks: whether to block the peer when declining
+  /// - Returns: the document; nil after declining
   public func answer(
     _ id: [UInt8], accepts: Bool, blocks: Bool = false
   ) async throws(InvitationError) -> DocumentId? {

@@ -20,8 +20,8 @@ extension PeerDirectory {
       addresses: addresses ?? provider.reachableAddresses)
   }
 
-  /// Stops sharing a document with one peer or with all, and takes back its tickets. They keep what they already have. A
-  /// document that we have from another host becomes our own, if its host is among the peers.
+  /// Stops sharing a document with one peer or with all, and revokes its tickets. The peers keep what they already
+  /// have. A document of another host becomes our own, if that host is among the peers.
   public func unshare(_ document: DocumentId, from peer: PeerId? = nil) async throws(StorageError) {
     let peers = peer.map { [$0] } ?? Array(grants.peers(on: document).keys)
     tickets.revoke(document)
@@ -44,9 +44,8 @@ extension PeerDirectory {
     links.release(peers)
   }
 
-  /// Changes a peer's access to a document that our person shares with it. Tells the peer at once, or when it connects
-  /// again.
-  /// False if it does not have the document from us.
+  /// Changes a peer's access to a document that this person shares with it. Tells the peer at once, or when it connects
+  /// again. False if the peer does not have the document from us.
   public func setAccess(
     _ access: Access, to document: DocumentId, for peer: PeerId
   ) async throws(StorageError) -> Bool {
@@ -58,10 +57,11 @@ extension PeerDirectory {
     return try await guests.change(access, to: document, for: peer)
   }
 
-  /// Grants the document's successor to every peer that has the document from our person, except the removed ones. Each is told
-  /// at once, or when it connects again; until then it keeps what it has. The old document is shared with no one from now on.
+  /// Grants the document's successor to every peer that has the document from this person, except the removed ones.
+  /// Tells each at once, or when it connects again; until then it keeps what it has. The old document is no longer
+  /// shared.
   ///
-  /// - Parameter heads: the heads of the old document with which the successor begins.
+  /// - Parameter heads: the heads of the old document that the successor starts from
   public func move(
     _ document: DocumentId, to successor: DocumentId, heads: Set<ChangeHash>, without removed: Set<PeerId>
   ) async throws(StorageError) {
@@ -70,8 +70,8 @@ extension PeerDirectory {
 
   // MARK: The joiner's side
 
-  /// Presents a ticket, as text or as words, to its host. Returns when the host has let us in; the document then arrives
-  /// through `repo.find`.
+  /// Presents a ticket, as text or as words, to its host. Returns when the host has admitted us; then `repo.find` finds
+  /// the document.
   public func join(ticket text: String) async throws(JoinError) -> DocumentId {
     if let spoken = SpokenTicket(parsing: text) { return try await join(spoken) }
     let ticket: Ticket
@@ -93,13 +93,13 @@ extension PeerDirectory {
     return document
   }
 
-  /// Returns when the host of this document, which has just let us in, is stored.
+  /// Returns when the admission to this document, which its host has just granted, is stored.
   public func storeAdmission(to document: DocumentId) async { await admissions.finishStoring(document) }
 
-  /// Moves by hosts that this person's notes have yet to follow.
+  /// The hosts' moves that this person's notes have yet to follow.
   public var movesToFollow: [NoteMove] { mover.history.toFollow.map { NoteMove($0) } }
 
-  /// Our person's note has become the new document: the old one is no longer shared.
+  /// Call when this person's note has become the new document: the old one is no longer shared.
   public func followed(_ document: DocumentId) async throws(StorageError) { try await mover.followed(document) }
 
   // MARK: Messages

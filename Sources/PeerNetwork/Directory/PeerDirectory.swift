@@ -14,10 +14,10 @@ import PeerTransport
 ///     Admissions            what hosts share with us
 ///     GuestIntroductions    what a host tells its guests of each other
 ///     DocumentMover         documents that go on without a guest
-///     TrustDecisions        our person's decisions about peers
+///     TrustDecisions        this person's decisions about peers
 ///     PeerNews              which news the person sees, and how often
 ///
-/// The directory hands them the events and messages of the repo.
+/// The directory passes them the events and messages of the repo.
 ///
 /// Make a `Repo` with `Grants` as its policy, `add` the provider to it, then `open` the directory and `listen`.
 @AutomergeRepo
@@ -44,7 +44,7 @@ public final class PeerDirectory {
   let trust: TrustDecisions
   var random: RandomSource
 
-  /// Reads the stored peers and grants, and begins to call the peers with which something is shared.
+  /// Reads the stored peers and grants, and starts to call the peers with which something is shared.
   public static func open(
     repo: Repo, provider: TCPProvider, grants: Grants, storage: any StorageProvider,
     random: RandomSource = RandomSource(), logger: Logger = Logger(label: "peers")
@@ -120,7 +120,8 @@ public final class PeerDirectory {
     links.start()
   }
 
-  /// Whether a peer of the repo's belongs to a key, as people do. Those of other networks cannot be invited, or hold tickets.
+  /// Whether a peer of the repo belongs to a key, as people do. Peers of other networks cannot be invited, or hold
+  /// tickets.
   private static func isPerson(_ peer: PeerId) -> Bool { Identity.fingerprint(of: peer) != nil }
 
   /// Source: PeerProtocol.md, "Staying connected".
@@ -144,7 +145,8 @@ public final class PeerDirectory {
   /// Nil unless `startDiscovery` was called.
   public var discovery: MulticastDiscovery? { reachability.discovery }
 
-  /// Listens on `HOST:PORT`. Port 0 means last time's port if it is free, so that peers find us again, else any.
+  /// Listens on `HOST:PORT`. Port 0 means the last run's port if it is free, so that peers find us again; otherwise
+  /// any.
   @discardableResult
   public func listen(at text: String) async throws(PeerNetworkError) -> PeerAddress {
     try await reachability.listen(at: text)
@@ -159,10 +161,10 @@ public final class PeerDirectory {
   /// Watches this machine's network from now on.
   public func watchNetwork() { reachability.watchNetwork() }
 
-  /// Withdraws the announcement and stops looking.
+  /// Withdraws the announcement and stops looking for peers.
   public func stopDiscovery() { reachability.stop() }
 
-  /// Takes news from discovery.
+  /// Applies a change that discovery reports.
   public func discovered(_ change: NearbyPeers.Change) { reachability.discovered(change) }
 
   // MARK: Peers
@@ -170,7 +172,7 @@ public final class PeerDirectory {
   /// How many messages were sent to peers since the start, not counting pings.
   public var sentCount: Int { provider.sentCount }
 
-  /// All peers that are connected or nearby, that we have met, or with which something is shared; by name.
+  /// All peers that are connected or nearby, that we have met, or with which something is shared; sorted by name.
   public var peers: [PeerSummary] {
     let connected = repo.peers.filter { Self.isPerson($0.key) }
     return Set(connected.keys).union(grants.allPeers).union(registry.nearby.keys).union(registry.decided).map { peer in
@@ -191,22 +193,22 @@ public final class PeerDirectory {
     return registry.nearby[peer] == nil && provider.isConnected(peer) ? .connected : .nearby
   }
 
-  /// Whether the peer, known or not, or our person owes the other an answer.
+  /// Whether an answer is due between this person and the peer, known or not.
   private func isAwaited(_ peer: PeerId) -> Bool { joins.isAwaited(peer) || invitations.isOpen(with: peer) }
 
-  /// Stores our person's decision about a peer.
+  /// Stores this person's decision about a peer.
   ///
-  /// A trusted peer needs no digits again. A blocked one gets no answers, and a forgotten one becomes a stranger; both lose all
-  /// that was shared with them, as far as it has not been sent.
+  /// A trusted peer needs no digits again. A blocked one gets no answers, and a forgotten one becomes a stranger; both
+  /// lose everything that was shared with them and has not been sent.
   public func setTrust(_ trust: PeerTrust, of peer: PeerId, name: String? = nil) async throws(StorageError) {
     try await self.trust.decide(trust, about: peer, name: name)
   }
 
-  /// The name to show for a peer: if we have met, its stored name; else the one it claims, shortened, or the beginning of its
-  /// id. A peer that claims the name of another peer that we have met is marked with its id.
+  /// The name to show for a peer: its stored name, if we have met; otherwise the one it claims, shortened, or the
+  /// beginning of its id. A peer that claims the name of another peer that we have met is marked with its id.
   public func name(of peer: PeerId) -> String { registry.name(of: peer) }
 
-  /// The same for a peer that claims this name beside its caret; nil if it is blocked.
+  /// The same for a peer that claims this name with its caret; nil if it is blocked.
   public func name(of peer: PeerId, claiming claim: String) -> String? { registry.name(of: peer, claiming: claim) }
 
   /// The stored name of the person who writes as this author, if we have met; what other peers call them does not matter.
@@ -220,7 +222,8 @@ public final class PeerDirectory {
     registry.isNameShared(by: peer, inviters: receivedInvitations.map(\.peer))
   }
 
-  /// The digits by which two people can verify at any time that each has the other's true key; nil if the id is not a peer's.
+  /// The digits by which two people can verify at any time that each has the other's true key; nil if the id is not a
+  /// peer's.
   public func verificationCode(with peer: PeerId) -> String? {
     guard let own = Identity.fingerprint(of: repo.peerId), let other = Identity.fingerprint(of: peer) else {
       return nil
@@ -239,7 +242,7 @@ public final class PeerDirectory {
     return peer
   }
 
-  /// Closes the connection and does not call the peer again before the next start, or joining, or `connect`.
+  /// Closes the connection and does not call the peer again before the next start, join or `connect`.
   public func disconnect(_ peer: PeerId) {
     provider.forget(peer)
     provider.disconnect(peer)
@@ -265,7 +268,7 @@ public final class PeerDirectory {
       guests.linkEnded(peer)
       invitations.linkEnded(peer)
       joins.linkEnded(peer)
-      // Nothing is kept of a stranger, unless our person is to answer its invitation.
+      // Nothing is stored about a stranger, unless this person is to answer its invitation.
       if !registry.isTrusted(peer), !registry.isBlocked(peer),
         !receivedInvitations.contains(where: { $0.peer == peer })
       {
@@ -290,7 +293,7 @@ public final class PeerDirectory {
     joins.connected(to: peer)
   }
 
-  /// A peer has another name.
+  /// A peer has changed its name.
   private func note(name: String, of peer: PeerId) {
     guard let name = KnownPeer.clean(name) else { return }
     let before = self.name(of: peer)

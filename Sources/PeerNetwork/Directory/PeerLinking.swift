@@ -8,9 +8,9 @@ protocol PeerLinking: AnyObject {
   /// The address at which a connected peer was called; nil if it called us.
   func dialledAddress(of peer: PeerId) -> PeerAddress?
   func connect(toAnyOf addresses: [PeerAddress], expecting peer: PeerId?) async throws(PeerNetworkError) -> PeerId
-  /// Says nothing to a peer whose fingerprint does not begin with these bytes.
+  /// Calls an address, but sends nothing to a peer whose fingerprint does not begin with these bytes.
   func connect(to address: PeerAddress, keyBeginningWith start: [UInt8]) async throws(PeerNetworkError) -> PeerId
-  /// Closes the link; a peer to be kept connected is called again.
+  /// Closes the link. A peer that is to be kept connected is called again.
   func disconnect(_ peer: PeerId)
   func keepConnected(to peer: PeerId, at addresses: [PeerAddress])
   /// Stops calling a peer. Its link stays.
@@ -18,7 +18,7 @@ protocol PeerLinking: AnyObject {
   func callNow(_ peer: PeerId)
   /// Lets a connected peer send long messages from now on.
   func trust(_ peer: PeerId)
-  /// A peer was heard at other addresses than that of its link, which may be gone.
+  /// Call when a peer was heard at other addresses than that of its link, which may be dead.
   func probe(_ peer: PeerId, heardAt addresses: [PeerAddress])
 }
 

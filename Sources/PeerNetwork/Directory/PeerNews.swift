@@ -12,9 +12,8 @@ final class PeerNews {
 
   func tell(_ event: SharingEvent) { onEvent?(event) }
 
-  /// Reports that a peer connected or left, if our person has met it and has not seen too many such reports. Lists of
-  /// people are refreshed in
-  /// any case.
+  /// Reports that a peer connected or left, if this person has met it and has not seen too many such reports. Lists of
+  /// people are refreshed in any case.
   func tell(_ event: SharingEvent, ofArrivalOf peer: PeerId) {
     guard !registry.isBlocked(peer) else { return }
     if registry.hasMet(peer), arrivals.allows(peer, at: clock.now) {
@@ -27,7 +26,7 @@ final class PeerNews {
     }
   }
 
-  /// Warns when a peer not met uses the name of one met.
+  /// Warns when a peer that was not met uses the name of one that was.
   func warnOfNamesake(_ peer: PeerId) {
     guard let owner = registry.namesake(of: peer), arrivals.allowsWarning(of: owner, at: clock.now) else { return }
     tell(.namesake(peer, name: registry.name(of: owner)))

@@ -8,7 +8,7 @@ extension PeerRegistry {
   func name(of peer: PeerId) -> String {
     if let name = known[peer]?.name, hasMet(peer) { return name }
     guard let name = claimedName(of: peer).flatMap(ForeignWords.name) else { return String(peer.description.prefix(8)) }
-    return ownName(name, of: peer)
+    return strangersName(name, of: peer)
   }
 
   /// The same for a peer that claims this name beside its caret; nil if it is blocked.
@@ -16,7 +16,23 @@ extension PeerRegistry {
     guard !isBlocked(peer) else { return nil }
     if hasMet(peer) || claimedName(of: peer) != nil { return name(of: peer) }
     guard let claim = ForeignWords.name(claim) else { return name(of: peer) }
-    return ownName(claim, of: peer)
+    return strangersName(claim, of: peer)
+  }
+
+  /// The name as shown for a peer that we have not met: marked if it belongs to another, or to our person, or if another peer
+  /// here that we have not met uses it.
+  private func strangersName(_ name: String, of peer: PeerId) -> String {
+    let key = keys[name]
+    let isOurs = peer.owner != network.peerId && network.metadata.name.map { keys[$0] } == key
+    return isOurs || namesake(of: peer, called: name) != nil || isShared(key, by: peer)
+      ? ForeignWords.marked(name, peer) : name
+  }
+
+  /// Whether another connected peer that we have not met uses a name.
+  private func isShared(_ key: String, by peer: PeerId) -> Bool {
+    network.peers.keys.contains { other in
+      claimedName(of: other).map { keys[$0] } == key && other.owner != peer.owner && !hasMet(other) && !isBlocked(other)
+    }
   }
 
   private func claimedName(of peer: PeerId) -> String? {
@@ -43,7 +59,7 @@ extension PeerRegistry {
 
   /// Another peer that we have met under this name.
   private func namesake(of peer: PeerId, called name: String) -> PeerId? {
-    let key = ForeignWords.key(of: name)
+    let key = keys[name]
     return known.first { $0.value.nameKey == key && $0.key != peer && hasMet($0.key) }?.key
   }
 
@@ -55,14 +71,16 @@ extension PeerRegistry {
 
   /// Whether this peer's name is also used by another: by a peer that we have met, or by one that is here now.
   ///
-  /// - Parameter inviters: peers that are here in that they have invited our person.
+  /// - Parameter inviters: peers that are here in that they have invited this person.
   func isNameShared(by peer: PeerId, inviters: [PeerId]) -> Bool {
     guard let name = claimedName(of: peer) else { return false }
     if namesake(of: peer, called: name) != nil { return true }
     guard hasMet(peer) else { return false }
-    let key = ForeignWords.key(of: name)
+    let key = keys[name]
     let present = Set(network.peers.keys).union(nearby.keys).union(inviters).subtracting([peer])
-    return present.contains { claimedName(of: $0).map(ForeignWords.key) == key && !isBlocked($0) }
+    return present.contains { other in
+      claimedName(of: other).map { keys[$0] } == key && !isBlocked(other)
+    }
   }
 
   /// The addresses where a peer may be: announced now, used before, named by others. Announcements are not proved, so half of

@@ -14,6 +14,8 @@ final class PeerRegistry {
   private(set) var nearby: [PeerId: NearbyPeers.Peer] = [:]
   /// What peers say of themselves and of each other.
   private(set) var hearsay = Hearsay()
+  /// By which names are compared.
+  let keys = NameKeys()
 
   /// Reads the stored peers.
   static func load(
@@ -34,13 +36,13 @@ final class PeerRegistry {
 
   func isBlocked(_ peer: PeerId) -> Bool { known[peer]?.isBlocked == true }
 
-  /// Whether our person or a host has let the peer in: both people have said yes, or the peers share something.
+  /// Whether this person or a host has let the peer in: both people have said yes, or the peers share something.
   func isTrusted(_ peer: PeerId) -> Bool {
     guard !isBlocked(peer) else { return false }
     return isPinned(peer) || grants.allPeers.contains(peer)
   }
 
-  /// Whether our person has dealt with the peer itself. Another guest of the same host does not count: no digits were compared.
+  /// Whether this person dealt with the peer itself. Another guest of the same host does not count: no digits were compared.
   func hasMet(_ peer: PeerId) -> Bool { isTrusted(peer) && (isPinned(peer) || isGranted(peer)) }
 
   func isPinned(_ peer: PeerId) -> Bool { known[peer]?.isPinned == true }
@@ -48,13 +50,13 @@ final class PeerRegistry {
   /// Whether something is shared with the peer other than as a fellow guest.
   func isGranted(_ peer: PeerId) -> Bool { grants.isGranted(peer) }
 
-  /// The peers about which our person has decided, connected or not.
+  /// The peers about which this person has decided, connected or not.
   var decided: [PeerId] { known.filter { $0.value.isPinned || $0.value.isBlocked }.map(\.key) }
 
   /// Pins a peer, in memory; `remember` makes it last. No digits next time.
   func pin(_ peer: PeerId) { known[peer, default: KnownPeer()].isPinned = true }
 
-  /// Applies our person's decision about a peer, in memory.
+  /// Applies this person's decision about a peer, in memory.
   ///
   /// - Returns: what `save` is to store of the peer from now on.
   func decide(_ trust: PeerTrust, about peer: PeerId, name: String?) -> KnownPeer? {
@@ -100,7 +102,7 @@ final class PeerRegistry {
     return entry.addresses
   }
 
-  /// Forgets these peers, which no host lists any more, except those about which our person has decided.
+  /// Forgets these peers, which no host lists any more, except those about which this person has decided.
   func forgetUnlisted(_ peers: Set<PeerId>) {
     let gone = peers.filter { known[$0].map { !$0.isPinned && !$0.isBlocked } ?? false }
     guard !gone.isEmpty else { return }

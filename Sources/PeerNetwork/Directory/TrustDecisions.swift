@@ -1,6 +1,6 @@
 import AutomergeRepo
 
-/// Carries out our person's decisions about peers. The registry remembers them.
+/// Carries out this person's decisions about peers. The registry remembers them.
 @AutomergeRepo
 final class TrustDecisions {
   private let documents: any SharedDocuments
@@ -13,7 +13,7 @@ final class TrustDecisions {
   private let invitations: InvitationExchange
   private let news: PeerNews
   private let store: PeerStore
-  /// The peers with decisions that the store has not taken yet, and the documents that were shared with them.
+  /// The peers with decisions that are not stored yet, and the documents that were shared with them.
   private(set) var unstored: [PeerId: Set<DocumentId>] = [:]
   private var retry: (any ScheduledAction)?
   /// The pause before trying the store again.
@@ -29,11 +29,11 @@ final class TrustDecisions {
     (self.invitations, self.news, self.store) = (invitations, news, store)
   }
 
-  /// Applies a decision. Returns when it is stored. If the store does not take it, it counts all the same, throws the store's
-  /// error, and is stored as soon as the store takes it.
+  /// Applies a decision. Returns when it is stored. If that fails, throws the store's error; the decision applies all
+  /// the same, and is stored as soon as possible.
   ///
-  /// A trusted peer needs no digits again. A blocked one gets no answers, and a forgotten one becomes a stranger; both lose all
-  /// that was shared with them, as far as it has not been sent.
+  /// A trusted peer needs no digits again. A blocked one gets no answers, and a forgotten one becomes a stranger; both
+  /// lose everything that was shared with them and has not been sent.
   func decide(_ trust: PeerTrust, about peer: PeerId, name: String?) async throws(StorageError) {
     let entry = registry.decide(trust, about: peer, name: name)
     var failure: StorageError?
@@ -66,7 +66,7 @@ final class TrustDecisions {
     }
   }
 
-  /// Stores what memory says now about the peers and documents of decisions that the store has not taken.
+  /// Stores the present data of the peers and documents whose decisions are not stored yet.
   private func storeAgain() async {
     for (peer, documents) in unstored.sorted(by: { $0.key < $1.key }) {
       do throws(StorageError) {
@@ -84,19 +84,19 @@ final class TrustDecisions {
     if !unstored.isEmpty { storeLater() }
   }
 
-  /// Blocks a peer, even if the store does not take it.
+  /// Blocks a peer, even if this cannot be stored.
   func block(_ peer: PeerId) async {
     await store.keep { _ throws(StorageError) in try await self.decide(.blocked, about: peer, name: nil) }
   }
 
   /// Revokes everything shared with a peer and hangs up.
   ///
-  /// - Returns: the documents that this concerns, and the error if the store does not take something.
+  /// - Returns: the documents that this concerns, and the store's error, if there was one
   private func end(with peer: PeerId) async -> (documents: Set<DocumentId>, failure: StorageError?) {
     invitations.end(with: peer)
     let shared = grants.documents(for: peer).map(\.document)
     for document in shared { guests.dismiss([peer], from: document) }
-    // It still has the text of its tickets, and may return with another key.
+    // The peer still has the text of its tickets, and may return with another key.
     await tickets.void(redeemedBy: peer)
     provider.forget(peer)
     provider.disconnect(peer)

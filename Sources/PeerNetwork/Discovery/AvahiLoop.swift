@@ -3,7 +3,7 @@ import UV
 
 /// The event loop as avahi wants it: watches on descriptors and timeouts.
 ///
-/// What avahi holds as an `AvahiWatch` or an `AvahiTimeout` is one of the objects below, retained until avahi frees it.
+/// Avahi's `AvahiWatch` and `AvahiTimeout` are the objects below, retained until avahi frees them.
 final class AvahiLoop {
   /// Valid for as long as this object lives; avahi keeps a pointer to it.
   let api: UnsafeMutablePointer<AvahiPoll>
@@ -87,7 +87,7 @@ private final class Watch {
     if wanted.rawValue & AVAHI_WATCH_IN.rawValue != 0 { events.insert(.readable) }
     if wanted.rawValue & AVAHI_WATCH_OUT.rawValue != 0 { events.insert(.writable) }
     if wanted.rawValue & AVAHI_WATCH_HUP.rawValue != 0 { events.insert(.disconnected) }
-    // A descriptor that cannot be watched is one that says nothing.
+    // A descriptor that cannot be watched has no events.
     try? watcher.watch(events)
   }
 

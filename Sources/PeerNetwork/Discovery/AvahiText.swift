@@ -4,10 +4,11 @@ import Logging
 
 /// Converts avahi's values to Swift's. All of them come from the network, and may be hostile.
 enum AvahiText {
-  /// No record of ours has more strings, or longer ones.
+  /// None of our records has more strings, or longer ones.
   private static let maximumTexts = 16
 
-  /// The strings of a TXT record that have the form `key=value` and are UTF-8. Of equal keys the first counts.
+  /// The strings of a TXT record that have the form `key=value` and are UTF-8. If a key occurs twice, the first string
+  /// counts.
   static func pairs(in list: UnsafeMutablePointer<AvahiStringList>?) -> [String: String] {
     var pairs: [String: String] = [:]
     var entry = list

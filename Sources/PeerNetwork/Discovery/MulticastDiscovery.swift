@@ -4,16 +4,16 @@ import Foundation
 import Logging
 import UV
 
-/// Finds peers on the local network and lets them find us: DNS-SD over multicast DNS, spoken in this process.
+/// Finds peers on the local network and lets them find us: DNS-SD over multicast DNS, in this process.
 ///
 ///     off ──start──► looking ──stop──► off
 ///                      │ ▲ no socket to be had, or the responder failed: again after a while
 ///                      └─┘
 ///
-/// It needs no daemon and lives beside one: its host name is its own, and so are its address records.
+/// It needs no daemon and works beside one: it has a host name and address records of its own.
 @AutomergeRepo
 public final class MulticastDiscovery {
-  /// How long until a responder that could not start is tried again.
+  /// The pause before a responder that could not start is tried again.
   static let retryPause: Duration = .seconds(20)
   private static let maximumResolvers = 512
   // Avahi's macros import as `Int`.
@@ -22,7 +22,7 @@ public final class MulticastDiscovery {
 
   /// Called for each change among the peers nearby.
   public var onChange: (@AutomergeRepo (NearbyPeers.Change) -> Void)?
-  /// Why discovery finds no peers, fit to show; nil if it works.
+  /// Why discovery finds no peers, in words for a person; nil if it works.
   public private(set) var problem: String?
   public private(set) var nearby: NearbyPeers
 
@@ -30,8 +30,8 @@ public final class MulticastDiscovery {
   private let clock: any RepoClock
   private var announcement: Announcement
   private let avahiLoop: AvahiLoop
-  // Avahi's objects: all are owned by `server` and freed with it, in `close` and nowhere else, but for resolvers, which are
-  // freed one by one when their service is gone.
+  // Avahi's objects. `server` owns all of them and frees them, in `close` and nowhere else, except for resolvers, which
+  // are freed one by one when their service is gone.
   private var server: OpaquePointer?
   private var group: OpaquePointer?
   private var browser: OpaquePointer?
@@ -48,7 +48,7 @@ public final class MulticastDiscovery {
     nearby = NearbyPeers(local: announcement.peer)
   }
 
-  /// Announces and looks from now on, until `stop`. Until then the object must live.
+  /// Announces and looks from now on, until `stop`. The object must live until then.
   public func start() {
     guard !isRunning else { return }
     isRunning = true
@@ -64,7 +64,7 @@ public final class MulticastDiscovery {
     close()
   }
 
-  /// The name or the port is another one.
+  /// Call when the name or the port has changed.
   public func update(_ announcement: Announcement) {
     guard announcement != self.announcement else { return }
     self.announcement = announcement
@@ -78,7 +78,7 @@ public final class MulticastDiscovery {
     avahi_server_config_init(&configuration)
     defer { avahi_server_config_free(&configuration) }
     configuration.host_name = avahi_strdup(announcement.label)
-    // Beside a daemon, both would own the same reverse records and rename each other for ever.
+    // Beside a daemon, both would own the same reverse records and rename each other forever.
     configuration.publish_addresses = 0
     configuration.publish_hinfo = 0
     configuration.publish_workstation = 0
@@ -110,7 +110,7 @@ public final class MulticastDiscovery {
     for change in nearby.loseAll() { onChange?(change) }
   }
 
-  /// Not inside a callback of avahi's, which would not survive it.
+  /// Not inside a callback of avahi, which would use freed memory afterwards.
   private func fail(_ reason: String) {
     problem = reason
     logger.notice("\(reason)")
@@ -138,7 +138,7 @@ public final class MulticastDiscovery {
     }
   }
 
-  /// The machine has other addresses: they are announced.
+  /// Call when the machine's addresses have changed: announces the new ones.
   func addressesChanged() {
     guard isRunning, let server, Set(NetworkInterface.reachable) != addresses else { return }
     if avahi_server_get_state(server) == AVAHI_SERVER_RUNNING { publish(on: server) }
@@ -163,7 +163,7 @@ public final class MulticastDiscovery {
         }, Unmanaged.passUnretained(self).toOpaque())
     }
     guard let group else { return notAnnounced() }
-    // Each address on its own network only: elsewhere it would lead nowhere, or to another machine.
+    // Each address only on its own network: elsewhere it would lead nowhere, or to another machine.
     for interface in usable {
       var address = AvahiAddress()
       guard avahi_address_parse(interface.address.host, Self.anyProtocol, &address) != nil else {
@@ -233,7 +233,7 @@ public final class MulticastDiscovery {
     report(nearby.hear(Announcement(texts: texts, port: port), at: host, from: source))
   }
 
-  /// The service exists but its host did not answer; asks again, for packets get lost.
+  /// The service exists but its host did not answer. Asks again, because packets get lost.
   private func notResolved(_ source: NearbyPeers.Source) {
     report(nearby.lose(source))
     if let resolver = resolvers.removeValue(forKey: source) { avahi_s_service_resolver_free(resolver) }
@@ -245,7 +245,7 @@ public final class MulticastDiscovery {
     report(nearby.lose(source))
   }
 
-  /// In a turn of its own: the receiver may stop us.
+  /// In a turn of its own, because the receiver may stop us.
   private func report(_ change: NearbyPeers.Change?) {
     guard let change else { return }
     _ = clock.schedule(after: .zero) { [weak self] in self?.onChange?(change) }

@@ -1,7 +1,7 @@
 import AutomergeRepo
 import PeerTransport
 
-/// What a service on the local network says of itself. Nothing of it is proved; only a link can do that.
+/// What a service on the local network says about itself. Nothing of this is proved; only a link can do that.
 public struct Announcement: Hashable, Sendable {
   /// The service's kind in DNS-SD.
   public static let serviceType = "_notes-lsp._tcp"
@@ -20,7 +20,7 @@ public struct Announcement: Hashable, Sendable {
     (self.peer, self.name, self.port, self.service) = (peer, name, port, service)
   }
 
-  /// Reads the strings of a TXT record; nil if a peer of our kind would not have written them.
+  /// Reads the strings of a TXT record; nil if no peer of our kind would have written them.
   init?(texts: [String: String], port: UInt16) {
     guard texts["v"] == Self.version, port != 0, let id = texts["peer_id"],
       Identity.fingerprint(of: PeerId(id)) != nil
@@ -37,7 +37,7 @@ public struct Announcement: Hashable, Sendable {
     return [("v", Self.version), ("name", short), ("peer_id", peer.description)]
   }
 
-  /// What the service and its host are called, unlike all others.
+  /// The name of the service and its host, unlike all others.
   var label: String { Announcement.label(of: peer) }
 
   static func label(of peer: PeerId) -> String { "notes-" + peer.description.prefix(16) }
@@ -69,7 +69,7 @@ public struct NearbyPeers: Sendable {
     case vanished(PeerId, name: String)
   }
 
-  /// Beyond these, what is heard is forgotten at once: a flood shall not fill the memory.
+  /// The most sources. Further ones are ignored, so that a flood cannot fill the memory.
   static let maximumSources = 512
 
   private struct Heard {
@@ -89,8 +89,8 @@ public struct NearbyPeers: Sendable {
     }
   }
 
-  /// The addresses are in a fixed order. A service that is called as the peer's own comes first, and gives the name: others
-  /// that claim to be it may be as many as they like.
+  /// The addresses are in a fixed order. A service whose label is the peer's own comes first, and determines the name,
+  /// however many others claim to be the peer.
   public subscript(peer: PeerId) -> Peer? {
     let label = Announcement.label(of: peer)
     func rank(_ source: Source) -> (Int, Int32, Int32, String) {

@@ -2,8 +2,8 @@ import AutomergeRepo
 import Foundation
 import PeerTransport
 
-/// Where peers can reach us, and which of them are near: listening, the announcement on the local network, and this machine's
-/// own network.
+/// Where peers can reach us, and which of them are nearby: listening, the announcement on the local network, and
+/// changes of this machine's network.
 @AutomergeRepo
 final class Reachability {
   private let provider: TCPProvider
@@ -34,7 +34,8 @@ final class Reachability {
 
   // MARK: Listening
 
-  /// Listens on `HOST:PORT`. Port 0 means last time's port if it is free, so that peers find us again, else any.
+  /// Listens on `HOST:PORT`. Port 0 means the last run's port if it is free, so that peers find us again; otherwise
+  /// any.
   func listen(at text: String) async throws(PeerNetworkError) -> PeerAddress {
     do throws(PeerNetworkError) {
       guard let address = PeerAddress(text) else { throw .badAddress(text) }
@@ -80,7 +81,7 @@ final class Reachability {
       guard let self else { return }
       switch change {
       case .addresses:
-        // Peers may have come into reach, or gone out of it.
+        // Peers may have become reachable, or unreachable.
         self.provider.addressesChanged()
         self.discovery?.addressesChanged()
         self.news.tell(.networkState)
@@ -112,7 +113,8 @@ final class Reachability {
   /// Call when our name or port has changed.
   func announce() { discovery?.update(announcement) }
 
-  /// Takes news from discovery. A peer with which something is shared is called, but not by all peers at the same moment.
+  /// Applies a change that discovery reports. A peer with which something is shared is called, but not by all peers at
+  /// the same moment.
   func discovered(_ change: NearbyPeers.Change) {
     let pause = Duration.milliseconds(Int.random(in: 50...500, using: &random))
     switch change {

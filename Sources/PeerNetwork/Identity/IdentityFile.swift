@@ -6,7 +6,7 @@ import PeerTransport
 public enum IdentityError: Error, Hashable, Sendable {
   /// Others on this machine can read the key, so it may be theirs as well.
   case readableByOthers(path: String)
-  /// The file holds no Ed25519 key. It is never replaced silently: peers know us by it.
+  /// The file does not contain an Ed25519 key. It is never replaced silently, because peers know us by it.
   case damaged(path: String)
   case unusable(path: String, reason: String)
 }
@@ -23,7 +23,7 @@ extension IdentityError: CustomStringConvertible {
   }
 }
 
-/// Where an identity is kept: one file, in PEM, for its owner's eyes only.
+/// The file of an identity, in PEM, which only its owner may read.
 public struct IdentityFile: Sendable {
   private static let maximumByteCount = 4096
 
@@ -31,7 +31,7 @@ public struct IdentityFile: Sendable {
 
   public init(path: String) { self.path = path }
 
-  /// Reads the identity; makes one when there is no file. Of two processes that do so at once one makes it, both have it.
+  /// Reads the identity; makes one if there is no file. If two processes do this at once, one makes it and both get it.
   public func load(random: RandomSource = RandomSource()) throws(IdentityError) -> Identity {
     if let identity = try read() { return identity }
     try create(Identity(random: random))
@@ -60,7 +60,7 @@ public struct IdentityFile: Sendable {
     return identity
   }
 
-  /// Writes a temporary file, then renames it, unless another process was quicker.
+  /// Writes a temporary file, then puts it in place, unless another process was faster.
   private func create(_ identity: Identity) throws(IdentityError) {
     let temporary = "\(path).\(getpid()).new"
     unlink(temporary)
@@ -73,7 +73,7 @@ public struct IdentityFile: Sendable {
     let problem = failure()
     close(descriptor)
     guard isSafe else { throw problem }
-    // Unlike a renaming, a link never takes the place of a file that is there.
+    // Unlike a rename, a link never replaces an existing file.
     guard link(temporary, path) == 0 || errno == EEXIST else { throw failure() }
     let directory = open((path as NSString).deletingLastPathComponent, O_RDONLY | O_CLOEXEC)
     if directory >= 0 {

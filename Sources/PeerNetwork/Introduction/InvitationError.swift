@@ -7,7 +7,9 @@ public enum InvitationError: Error, Hashable, Sendable {
   /// Our person has blocked the peer.
   case blocked
   case unreachable(name: String, reason: String)
-  /// The other side does not answer: it may have blocked us, or have too many invitations.
+  /// The other side does not take an invitation: it may have blocked us, or have too many.
+  case notTaken(name: String)
+  /// The other person has accepted or invited, and does not confirm.
   case timedOut(name: String)
   /// The document is already here from elsewhere: nothing has changed.
   case alreadyHere(DocumentId)

@@ -14,7 +14,9 @@ final class InvitationExchange {
   private var invitations: Invitations
   /// The callers that wait for the next step, by invitation.
   private var waiting: [[UInt8]: PendingInvitation] = [:]
-  /// The peers that have declined, until our person invites them again.
+  /// The accepted invitations whose inviters have just kept their word, by id.
+  private var granting: [[UInt8]: PeerId] = [:]
+  /// The peers that have declined, until this person invites them again.
   private var rejecters: Set<PeerId> = []
 
   /// - Parameter budget: what is left of it from before a restart.
@@ -46,20 +48,20 @@ final class InvitationExchange {
     let effects = invitations.invite(
       peer, to: document, title: title, access: access, name: network.metadata.name ?? "", id: id, nonce: nonce,
       knowsInvited: registry.hasMet(peer), at: clock.now)
-    guard await wait(for: id, PendingInvitation.deliveryTimeout, after: { self.perform(effects) }) else {
+    guard await wait(for: id, PendingInvitation.deliveryTimeout, after: { self.perform(effects) }) == .done else {
       invitations.forget(id)
-      throw .timedOut(name: registry.name(of: peer))
+      throw .notTaken(name: registry.name(of: peer))
     }
     return invitations.sent(at: clock.now).first { $0.id == id }?.code
   }
 
-  /// The invitations that our person may answer.
+  /// The invitations that this person may answer.
   var received: [Invitations.Received] { invitations.received(at: clock.now) }
 
-  /// Our invitations that wait for an answer, or for our person to compare the digits.
+  /// Our invitations that wait for an answer, or for this person to compare the digits.
   var sent: [Invitations.Sent] { invitations.sent(at: clock.now) }
 
-  /// The invitations that wait for our person, or for an answer to our person.
+  /// The invitations that wait for this person, or for an answer to this person.
   var summaries: [InvitationSummary] {
     let inviters = received.map(\.peer)
     return received.map { summary($0, among: inviters) } + sent.map(summary)
@@ -69,7 +71,7 @@ final class InvitationExchange {
     summary(invitation, among: received.map(\.peer))
   }
 
-  /// - Parameter inviters: the peers that have invited our person.
+  /// - Parameter inviters: the peers that have invited this person.
   private func summary(_ invitation: Invitations.Received, among inviters: [PeerId]) -> InvitationSummary {
     var summary = InvitationSummary(invitation, name: registry.name(of: invitation.peer))
     summary.isNameShared = registry.isNameShared(by: invitation.peer, inviters: inviters)
@@ -101,9 +103,10 @@ final class InvitationExchange {
   func end(with peer: PeerId) {
     withdraw(from: peer, document: nil)
     invitations.drop(peer)
+    granting = granting.filter { $0.value != peer }
   }
 
-  /// Whether a peer has an invitation of ours to answer, or our person one of the peer's.
+  /// Whether a peer has an invitation of ours to answer, or this person one of the peer's.
   func isOpen(with peer: PeerId) -> Bool { invitations.isOpen(with: peer) }
 
   /// Whether an invitation to or from this peer waits for an answer.
@@ -135,10 +138,11 @@ final class InvitationExchange {
       news.tell(.networkState)
       return nil
     }
-    guard await wait(for: id, PendingInvitation.grantTimeout, after: { self.perform(effects) }) else {
-      throw .timedOut(name: registry.name(of: peer))
+    switch await wait(for: id, PendingInvitation.grantTimeout, after: { self.perform(effects) }) {
+    case .done: return answered.document
+    case .over: throw .timedOut(name: registry.name(of: peer))
+    case .alreadyHere: throw .alreadyHere(answered.document)
     }
-    return answered.document
   }
 
   // MARK: Events
@@ -180,7 +184,7 @@ final class InvitationExchange {
       case .send(let message, let id, let peer):
         network.send(type: message.type, fields: message.fields(of: id), to: peer)
       case .delivered(let sent):
-        finish(sent.id, true)
+        finish(sent.id, .done)
         news.tell(.networkState)
       case .arrived(let received):
         if registry.known[received.peer]?.name == nil, !received.name.isEmpty {
@@ -188,7 +192,7 @@ final class InvitationExchange {
         }
         Task { await self.arrived(received) }
       case .withdrawn(let received):
-        finish(received.id, false)
+        finish(received.id, .over)
         news.tell(.withdrawn(summary(received)))
       case .grant(let sent):
         Task { await self.grant(sent) }
@@ -198,7 +202,8 @@ final class InvitationExchange {
         rejecters.insert(sent.peer)
         news.tell(.declined(sent.peer, name: registry.name(of: sent.peer), sent.document))
       case .granted(let received, let access):
-        granted(received, access)
+        granting[received.id] = received.peer
+        Task { await self.granted(received, access) }
       case .cheated(let peer):
         network.complain(of: peer, "sent an invitation whose numbers do not belong together; it is not shown")
         news.tell(.brokeOff(peer, name: registry.name(of: peer)))
@@ -210,7 +215,7 @@ final class InvitationExchange {
     }
   }
 
-  /// Shows the invitation to our person, unless the document is already here: then there is nothing to accept.
+  /// Shows the invitation to this person, unless the document is already here: then there is nothing to accept.
   private func arrived(_ received: Invitations.Received) async {
     let isHere = await admissions.isElsewhere(received.document, than: received.peer)
     guard self.received.contains(where: { $0.id == received.id }) else { return }
@@ -230,16 +235,21 @@ final class InvitationExchange {
     if documents.handle(of: sent.document) == nil { await documents.fetch(sent.document) }
   }
 
-  /// Both have accepted, and we may open the document: takes the inviter's changes from now on.
-  private func granted(_ received: Invitations.Received, _ access: Access) {
-    guard admissions.admit(host: received.peer, of: received.document, access) else {
-      finish(received.id, false)
+  /// Both have accepted, and we may open the document: takes the inviter's changes from now on. The inviter may have taken a
+  /// day for it, so the document may be here from elsewhere by now; then only the two people have met.
+  private func granted(_ received: Invitations.Received, _ access: Access) async {
+    let isElsewhere = await admissions.isElsewhere(received.document, than: received.peer)
+    // Our person may have blocked or forgotten the inviter meanwhile.
+    guard granting.removeValue(forKey: received.id) != nil else { return }
+    links.pinMet(received.peer)
+    let (peer, document) = (received.peer, received.document)
+    guard !isElsewhere, admissions.admit(host: peer, of: document, access) else {
+      if !finish(received.id, .alreadyHere) {
+        news.tell(.offeredAgain(peer, name: registry.name(of: peer), document))
+      }
       return
     }
-    links.pinMet(received.peer)
-    if !finish(received.id, true) {
-      news.tell(.accepted(received.peer, name: registry.name(of: received.peer), received.document))
-    }
+    if !finish(received.id, .done) { news.tell(.accepted(peer, name: registry.name(of: peer), document)) }
   }
 
   private func reach(_ peer: PeerId) async throws(InvitationError) {
@@ -251,20 +261,22 @@ final class InvitationExchange {
     }
   }
 
-  /// Performs an action and waits for its outcome; false if there is none in time.
-  private func wait(for id: [UInt8], _ timeout: Duration, after action: () -> Void) async -> Bool {
-    await OneReply.wait(otherwise: false) { reply in
-      let timer = clock.schedule(after: timeout) { [weak self] in self?.finish(id, false) }
+  /// Performs an action and waits for its outcome.
+  private func wait(
+    for id: [UInt8], _ timeout: Duration, after action: () -> Void
+  ) async -> PendingInvitation.Outcome {
+    await OneReply.wait(otherwise: .over) { reply in
+      let timer = clock.schedule(after: timeout) { [weak self] in self?.finish(id, .over) }
       waiting[id] = PendingInvitation(reply: reply, timer: timer)
       action()
     }
   }
 
   @discardableResult
-  private func finish(_ id: [UInt8], _ isDone: Bool) -> Bool {
+  private func finish(_ id: [UInt8], _ outcome: PendingInvitation.Outcome) -> Bool {
     guard let pending = waiting.removeValue(forKey: id) else { return false }
     pending.timer.cancel()
-    pending.reply.resume(returning: isDone)
+    pending.reply.resume(returning: outcome)
     return true
   }
 }

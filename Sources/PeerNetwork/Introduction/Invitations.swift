@@ -7,10 +7,10 @@ import PeerTransport
 ///     received:  offered ──opening──► open ──accepted──► awaited ──granted──► done
 ///                   └──10 s, or the link ends──► broken off
 ///
-/// Where digits are shown, both people confirm before anything is granted: the invited accepts, the inviter compares. Reads no
-/// clock, draws no random numbers, and shows a person nothing before the digits are there.
+/// If digits are shown, both people confirm before anything is granted: the invited person accepts, the inviter
+/// compares. Reads no clock, draws no random numbers, and shows a person nothing before the digits are known.
 public struct Invitations: Sendable {
-  /// Sources: PeerProtocol.md, "Invitations".
+  /// Source of all limits: PeerProtocol.md, "Invitations".
   public static let maximumOpen = 16
   public static let maximumPerPeerAndHour = 3
   /// Invitations older than this are forgotten.
@@ -26,14 +26,15 @@ public struct Invitations: Sendable {
     public var access: Access
     /// Six digits, if one of the two has not met the other.
     public var code: String?
-    /// The other person has accepted, and ours is to say whether the digits are equal.
+    /// Whether the other person has accepted, and this person still has to say whether the digits are equal.
     public var awaitsConfirmation = false
     var nonce: [UInt8]
     var knowsInvited: Bool
-    /// For sending it again if the link breaks before it has arrived.
+    /// Kept for sending it again if the link breaks before it has arrived.
     var offer: InviteMessage.Offer
     var isOpen = false
-    /// Done; kept in case the other side asks again, for the answer may have been lost.
+    /// Whether the document was granted. The invitation is kept in case the other side asks again, because the answer
+    /// may have been lost.
     var isGranted = false
     var time: Duration
   }
@@ -60,48 +61,48 @@ public struct Invitations: Sendable {
 
   enum Effect: Equatable {
     case send(InviteMessage, invitation: [UInt8], to: PeerId)
-    /// The other side has it, with the digits where they are needed.
+    /// The invitation has arrived, with the digits if they are needed.
     case delivered(Sent)
-    /// Show it to our person.
+    /// Show the invitation to this person.
     case arrived(Received)
-    /// It is withdrawn or expired.
+    /// The invitation was withdrawn or has expired.
     case withdrawn(Received)
-    /// The other person accepts: store the grant.
+    /// The other person has accepted: store the grant.
     case grant(Sent)
-    /// The other person accepts; ours is to compare the digits first.
+    /// The other person has accepted; this person now compares the digits.
     case confirm(Sent)
     case declined(Sent)
     /// The document may be opened.
     case granted(Received, Access)
     /// The peer's messages contradict each other: an attacker is in the middle, or the peer cheats.
     case cheated(PeerId)
-    /// The inviter could know the digits, and left without opening its offer.
+    /// The inviter could compute the digits, and left without opening its offer.
     case brokeOff(Received)
-    /// So many invitations were broken off that further ones from people not met are refused.
+    /// So many invitations were broken off that further ones from people who were not met are refused.
     case closedToStrangers
   }
 
   private let local: [UInt8]
   private var sentOnes: [Sent] = []
   private var receivedOnes: [Received] = []
-  /// Offers that were broken off. An inviter that resumes one gets the same number, and so the same digits.
+  /// Offers that were broken off. An inviter that resumes one gets the same number, and therefore the same digits.
   private var interrupted: [Received] = []
   private var recent: [PeerId: [Duration]] = [:]
   var budget = OfferBudget()
 
   public init(local: PeerId) { self.local = Identity.fingerprint(of: local) ?? [] }
 
-  /// The invitations that our person may answer.
+  /// The invitations that this person may answer.
   public func received(at now: Duration) -> [Received] {
     receivedOnes.filter { $0.state == .open && now - $0.time < Self.lifetime }
   }
 
-  /// Our invitations that wait for the invited peer's answer, or for our person to confirm.
+  /// Our invitations that wait for the invited peer's answer, or for this person to confirm.
   public func sent(at now: Duration) -> [Sent] {
     sentOnes.filter { $0.isOpen && !$0.isGranted && now - $0.time < Self.lifetime }
   }
 
-  /// Whether a peer has an invitation of ours to answer, or our person one of the peer's.
+  /// Whether a peer has an invitation of ours to answer, or this person one of the peer's.
   func isOpen(with peer: PeerId) -> Bool {
     sentOnes.contains { $0.peer == peer && !$0.isGranted }
       || receivedOnes.contains { $0.peer == peer && $0.state != .offered }
@@ -117,7 +118,7 @@ public struct Invitations: Sendable {
     knowsInvited: Bool, at now: Duration
   ) -> [Effect] {
     forgetOld(at: now)
-    // The same peer is not invited twice to the same document.
+    // Replaces an earlier invitation of the same peer to the same document.
     sentOnes.removeAll { $0.peer == peer && $0.document == document }
     if sentOnes.count >= Self.maximumOpen { sentOnes.removeFirst() }
     let commitment = ShortAuthenticationString.commitment(
@@ -131,7 +132,7 @@ public struct Invitations: Sendable {
     return [.send(.offer(offer), invitation: id, to: peer)]
   }
 
-  /// Our person says whether the digits are equal.
+  /// This person has said whether the digits are equal.
   mutating func confirm(_ id: [UInt8], areEqual: Bool) -> [Effect] {
     guard let index = sentOnes.firstIndex(where: { $0.id == id && $0.awaitsConfirmation }) else { return [] }
     guard areEqual else { return [.send(.withdrawn, invitation: id, to: sentOnes.remove(at: index).peer)] }
@@ -147,10 +148,10 @@ public struct Invitations: Sendable {
     return gone.map { .send(.withdrawn, invitation: $0.id, to: $0.peer) }
   }
 
-  /// It did not arrive.
+  /// Forgets an invitation that did not arrive.
   mutating func forget(_ id: [UInt8]) { sentOnes.removeAll { $0.id == id } }
 
-  /// A new link to a peer: repeats what may have been lost with the last one.
+  /// Call when there is a new link to a peer: repeats what may have been lost with the last one.
   mutating func reconnected(to peer: PeerId) -> [Effect] {
     let sent = sentOnes.filter { $0.peer == peer && !$0.isGranted }.map { sent in
       Effect.send(sent.isOpen ? .opening(nonce: sent.nonce) : .offer(sent.offer), invitation: sent.id, to: peer)
@@ -163,7 +164,7 @@ public struct Invitations: Sendable {
 
   // MARK: Answering
 
-  /// Our person has answered. Nil if the invitation does not exist.
+  /// Call when this person has answered. Nil if the invitation does not exist.
   mutating func answer(_ id: [UInt8], accepts: Bool) -> (Received, [Effect])? {
     guard let index = receivedOnes.firstIndex(where: { $0.id == id && $0.state == .open }) else { return nil }
     let received = receivedOnes[index]
@@ -178,7 +179,7 @@ public struct Invitations: Sendable {
     sentOnes.removeAll { $0.peer == peer }
   }
 
-  /// Declines an invitation without asking our person, since it needs no decision. Tells a met peer so.
+  /// Declines an invitation that needs no decision, without asking this person. Tells a peer that was met.
   mutating func dismiss(_ id: [UInt8]) -> [Effect] {
     guard let index = receivedOnes.firstIndex(where: { $0.id == id }) else { return [] }
     let received = receivedOnes.remove(at: index)
@@ -187,10 +188,10 @@ public struct Invitations: Sendable {
 
   // MARK: Broken-off offers
 
-  /// A link has ended: its peer's unopened offers count as broken off.
+  /// Call when a link has ended: its peer's unopened offers count as broken off.
   mutating func linkEnded(_ peer: PeerId) -> [Effect] { interrupt { $0.peer == peer } }
 
-  /// Offers that were not opened in time count as broken off.
+  /// Call at intervals: offers that were not opened in time count as broken off.
   mutating func expire(at now: Duration) -> [Effect] {
     interrupt { now - $0.time >= Self.openingTimeout }
   }
@@ -239,14 +240,14 @@ public struct Invitations: Sendable {
       return [.send(.nonce(known.nonce, knowsInviter: isKnown), invitation: id, to: peer)]
     }
     if let index = interrupted.firstIndex(where: { $0.id == id }) {
-      // The same number as before: it costs nothing, for it reveals nothing new.
+      // The same number as before, which reveals nothing new and costs no try.
       guard interrupted[index].peer == peer, interrupted[index].commitment == offer.commitment else { return [] }
       var again = interrupted.remove(at: index)
       again.time = now
       receivedOnes.append(again)
       return [.send(.nonce(again.nonce, knowsInviter: isKnown), invitation: id, to: peer)]
     }
-    // Strangers leave room for people we have met.
+    // Strangers leave room for people who were met.
     guard receivedOnes.count(where: { $0.isFromFriend == isKnown }) < Self.maximumOpen, mayInvite(peer, at: now)
     else { return [] }
     // A newer one for the same document replaces the older one.
@@ -267,18 +268,18 @@ public struct Invitations: Sendable {
     return [.send(.nonce(nonce, knowsInviter: isKnown), invitation: id, to: peer)]
   }
 
-  /// Whether a peer may send another invitation, by how many it has sent lately, whatever became of them.
+  /// Whether a peer may send another invitation, judged by how many it has sent lately, whatever became of them.
   private func mayInvite(_ peer: PeerId, at now: Duration) -> Bool {
     (recent[peer] ?? []).count { now - $0 < Self.hour } < Self.maximumPerPeerAndHour
   }
 
-  /// Few to remember: few are taken from strangers, and friends are few.
+  /// The list stays short: few invitations are accepted from strangers, and there are few friends.
   private mutating func count(_ peer: PeerId, at now: Duration) {
     recent[peer] = (recent[peer] ?? []).filter { now - $0 < Self.hour } + [now]
   }
 
   private mutating func opened(_ nonce: [UInt8], _ id: [UInt8], from peer: PeerId) -> [Effect] {
-    // It may have said so on a link that broke.
+    // The peer may have answered on a link that broke.
     if let index = interrupted.firstIndex(where: { $0.id == id && $0.peer == peer }) {
       receivedOnes.append(interrupted.remove(at: index))
     }

@@ -20,7 +20,7 @@ enum InviteMessage: Equatable {
   case opening(nonce: [UInt8])
   /// The document may be opened now, with this access.
   case granted(Access)
-  /// The inviter withdraws it.
+  /// The inviter withdraws the invitation.
   case withdrawn
   case nonce([UInt8], knowsInviter: Bool)
   case answer(accepts: Bool)
@@ -62,7 +62,7 @@ enum InviteMessage: Equatable {
     return fields
   }
 
-  /// Nil if the fields make no sense.
+  /// Nil if the fields are invalid.
   static func parse(type: String, _ fields: [String: CBOR]) -> (invitation: [UInt8], message: InviteMessage)? {
     guard let invitation = fields["invitation"]?.bytes, invitation.count == idByteCount,
       let message = type == inviteType ? invite(fields) : answer(fields)

@@ -3,11 +3,11 @@ import AutomergeRepo
 /// Why joining failed.
 public enum JoinError: Error, Hashable, Sendable {
   case ticket(TicketError)
-  /// The host gave no reason, or its message made no sense.
+  /// The host gave no reason, or an unknown one.
   case refused
-  /// No address in the ticket led to the host; this is what the last one said.
+  /// No address in the ticket led to the host; this is the error of the last one.
   case unreachable(address: String, reason: String)
-  /// The host is there but did not answer the ticket.
+  /// The host is connected but did not answer the ticket.
   case timedOut
   /// The document is already here, not from this host: nothing has changed.
   case alreadyHere(DocumentId)

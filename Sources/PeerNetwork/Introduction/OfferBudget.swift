@@ -3,16 +3,17 @@ import Foundation
 
 /// Limits the invitations taken from people not met.
 ///
-/// The inviter computes the digits first. An attacker that does not like them could break off before the person sees anything,
-/// and try again under a new key. So every offer costs one try when our number is revealed; the try is returned when the
-/// invitation is shown to our person, and taken again when it is withdrawn. No key, link or restart gives new tries.
+/// The inviter can compute the digits first. An attacker could break off if they do not match, before the person sees
+/// anything, and try again under a new key. So every offer costs one try when our number is revealed; the try is
+/// returned when the invitation is shown to this person, and taken again when it is withdrawn. No new key, link or
+/// restart gives further tries.
 struct OfferBudget: Equatable, Sendable {
-  /// Sources: PeerProtocol.md, "Invitations".
+  /// Source of all limits: PeerProtocol.md, "Invitations".
   static let maximumBrokenOff = 3
   static let maximumOffers = 16
   static let period: Duration = .seconds(60 * 60)
 
-  /// An offer that counts as a try. The inviter chooses the id, so several may have the same one.
+  /// An offer that costs a try. The inviter chooses the id, so several may have the same one.
   private struct Try: Equatable {
     var id: [UInt8]
     /// When it began or was withdrawn.
@@ -23,14 +24,14 @@ struct OfferBudget: Equatable, Sendable {
   private var unpaid: [Try] = []
   /// The times of offers, whatever their outcome.
   private var begun: [Duration] = []
-  /// Whether our person knows that further offers are refused.
+  /// Whether this person knows that further offers are refused.
   private var hasTold = false
 
   init() {}
 
-  /// Takes one more offer, or refuses it.
+  /// Accepts one more offer, or refuses it.
   ///
-  /// - Parameter replaced: how many invitations that our person has seen it replaces, as if they were withdrawn.
+  /// - Parameter replaced: how many invitations that this person has seen it replaces; they count as withdrawn
   mutating func begin(_ id: [UInt8], inPlaceOf replaced: Int = 0, at now: Duration) -> Bool {
     forgetOld(at: now)
     guard unpaid.count + replaced < Self.maximumBrokenOff, begun.count < Self.maximumOffers else {
@@ -42,18 +43,18 @@ struct OfferBudget: Equatable, Sendable {
     return true
   }
 
-  /// The invitation is shown to our person.
+  /// Call when the invitation is shown to this person.
   mutating func opened(_ id: [UInt8]) {
     if let index = unpaid.lastIndex(where: { $0.id == id }) { unpaid.remove(at: index) }
   }
 
-  /// The invitation was shown to our person and then withdrawn.
+  /// Call when the invitation was shown to this person and then withdrawn.
   mutating func withdrawn(_ id: [UInt8], at now: Duration) {
     if unpaid.count >= Self.maximumOffers { unpaid.removeFirst() }
     unpaid.append(Try(id: id, at: now))
   }
 
-  /// Whether to tell our person that further offers are refused; true once.
+  /// Whether to tell this person that further offers are refused; true once.
   mutating func tells() -> Bool {
     defer { hasTold = true }
     return !hasTold
@@ -82,7 +83,7 @@ struct OfferBudget: Equatable, Sendable {
         return now - .seconds(age.isFinite ? min(max(0, age), 1e9) : 0)
       }
     }
-    // No inviter can resume these: no invitation has such an id.
+    // No inviter can resume these, because no invitation has such an id.
     unpaid = times("brokenOff").sorted().map { Try(id: [], at: $0) }
     begun = times("begun")
     forgetOld(at: now)

@@ -3,9 +3,9 @@ import Foundation
 
 /// The six digits that two people compare before they trust each other's keys; `code` in messages and on screens.
 ///
-/// They depend on both keys and on a random number of each side, and the inviter has committed to its number before it sees the
-/// other's. So an attacker in the middle, which has to use keys of its own, can only guess: one try in a million, each before two
-/// people's eyes.
+/// They depend on both keys and on a random number of each side, and the inviter has committed to its number before it
+/// sees the other's. So an attacker in the middle, who must use other keys, can only guess: each try has a chance of
+/// one in a million, and two people see it.
 enum ShortAuthenticationString {
   private static let commitmentTag = Array("notes-lsp commitment 1".utf8)
   private static let digitsTag = Array("notes-lsp digits 1".utf8)

@@ -5,14 +5,14 @@ import PeerTransport
 
 /// A ticket short enough to be read aloud: 20 words from a list, or 25 with an address to call.
 ///
-/// The bytes: version and flags (1), the first 12 bytes of the fingerprint, the first 10 of the secret, an IPv4 address and a
-/// port (6) or nothing. Ten bits make a word, and one more word checks the others. The host alone knows which document it
-/// opens, for how long and for how many peers.
+/// The bytes: version and flags (1), the first 12 bytes of the fingerprint, the first 10 of the secret, an IPv4 address
+/// and a port (6) or nothing. Ten bits make a word, and one more word is a checksum. Only the host knows which document
+/// the ticket opens, for how long and for how many peers.
 struct SpokenTicket: Hashable, Sendable {
   static let fingerprintByteCount = 12
   static let secretByteCount = 10
   static let bitsPerWord = 10
-  /// Without an address, and with one; the word that checks the others included.
+  /// Without an address, and with one; including the checksum word.
   static let wordCounts = [20, 25]
   private static let version: UInt8 = 1
   private static let addressByteCount = 6
@@ -20,7 +20,7 @@ struct SpokenTicket: Hashable, Sendable {
 
   let fingerprintStart: [UInt8]
   let secretStart: [UInt8]
-  /// Nil where the two have to find each other on the local network.
+  /// Nil if the two have to find each other on the local network.
   let address: PeerAddress?
 
   init?(_ ticket: Ticket) {
@@ -30,7 +30,7 @@ struct SpokenTicket: Hashable, Sendable {
     address = ticket.addresses.first { SpokenTicket.bytes(of: $0) != nil }
   }
 
-  /// Whether a key may be the one that the ticket speaks of.
+  /// Whether this may be the key that the ticket names.
   func isFrom(_ peer: PeerId) -> Bool {
     Identity.fingerprint(of: peer)?.starts(with: fingerprintStart) ?? false
   }
@@ -44,12 +44,12 @@ struct SpokenTicket: Hashable, Sendable {
     return numbers.map { TicketWordList.words[$0] }.joined(separator: " ")
   }
 
-  /// Nil unless the words are of the list, as many as there should be, and belong together. Case does not matter, nor what
-  /// stands between them, nor what follows the fourth letter of a word.
+  /// Nil unless the words are in the list, have the right number, and match the checksum. Case does not matter, nor
+  /// what separates them, nor what follows the fourth letter of a word.
   init?(parsing text: String) {
     guard text.utf8.count <= Self.maximumByteCount else { return nil }
     let words = text.lowercased().split { !($0.isASCII && $0.isLetter) }
-    // Other tickets are not compared with the list, which takes a millisecond to make.
+    // Other tickets are not compared with the list, which takes a millisecond to build.
     guard Self.wordCounts.contains(words.count), words.allSatisfy({ $0.count >= TicketWordList.minimumWordLength })
     else { return nil }
     let numbers = words.compactMap { TicketWordList.places[String($0.prefix(4))] }
@@ -71,7 +71,7 @@ struct SpokenTicket: Hashable, Sendable {
     }
   }
 
-  /// Ten bits each, the first ones first; what is left of the last is zero.
+  /// Ten bits each, the first bits first; the unused bits of the last number are zero.
   private static func numbers(_ bytes: [UInt8]) -> [Int] {
     var (numbers, bits, bitCount): ([Int], Int, Int) = ([], 0, 0)
     for byte in bytes {
@@ -86,7 +86,7 @@ struct SpokenTicket: Hashable, Sendable {
     return numbers
   }
 
-  /// Nil if what is left over is not zero.
+  /// Nil if the unused bits are not zero.
   private static func bytes(_ numbers: [Int]) -> [UInt8]? {
     var (bytes, bits, bitCount): ([UInt8], Int, Int) = ([], 0, 0)
     for number in numbers {
@@ -97,7 +97,7 @@ struct SpokenTicket: Hashable, Sendable {
         bits &= (1 << bitCount) - 1
       }
     }
-    // A whole byte may be left over: eight bits of the last word.
+    // Eight unused bits of the last word make a whole byte.
     let expected = [
       1 + fingerprintByteCount + secretByteCount, 1 + fingerprintByteCount + secretByteCount + addressByteCount,
     ]
@@ -113,7 +113,7 @@ struct SpokenTicket: Hashable, Sendable {
     return Int(hash[0]) << 2 | Int(hash[1]) >> 6
   }
 
-  /// Of an IPv4 address.
+  /// The bytes of an IPv4 address.
   private static func bytes(of address: PeerAddress) -> [UInt8]? {
     let parts = address.host.split(separator: ".", omittingEmptySubsequences: false).map { UInt8($0) }
     guard parts.count == 4, address.port != 0, address.isCallable else { return nil }

@@ -3,16 +3,16 @@ import Crypto
 import Foundation
 import PeerTransport
 
-/// Why a ticket does not open the door.
+/// Why a ticket does not admit a peer.
 public enum TicketError: Error, Hashable, Sendable {
   /// The text is not a ticket, or its host does not know the secret.
   case ticketInvalid
   case ticketExpired
-  /// As many peers as it was for have come.
+  /// As many peers as it was issued for have used it.
   case ticketUsed
 }
 
-/// An invitation to a document that can be sent by mail: the host, its addresses, and the secret that opens the document.
+/// An invitation to a document that can be sent by mail: the host, its addresses, and the secret that admits a peer.
 ///
 /// Text: `notes-lsp:` and, in Base32, version (1), fingerprint (32), document (16), secret (16), access (1), expiry in
 /// seconds since 1970 or 0 (8), number of addresses (1), each address with its length before it (1), checksum (4).
@@ -20,7 +20,7 @@ public struct Ticket: Hashable, Sendable, CustomStringConvertible {
   public static let scheme = "notes-lsp:"
   public static let secretByteCount = 16
   public static let maximumAddresses = 8
-  /// How long a ticket is good if nothing else is said.
+  /// How long a ticket is valid by default.
   public static let lifetime: Duration = .seconds(24 * 60 * 60)
   static let maximumLifetime: Duration = .seconds(100 * 365 * 24 * 60 * 60)
   private static let version: UInt8 = 1
@@ -36,7 +36,8 @@ public struct Ticket: Hashable, Sendable, CustomStringConvertible {
 
   private let fingerprint: [UInt8]
 
-  /// Nil if the peer id is no fingerprint or the secret has not 16 bytes. Of more than 8 addresses the first are kept.
+  /// Nil if the peer id is not a fingerprint or the secret does not have 16 bytes. Of more than 8 addresses, the first
+  /// 8 are kept.
   public init?(
     peer: PeerId, document: DocumentId, secret: [UInt8], access: Access, expires: Date?, addresses: [PeerAddress]
   ) {

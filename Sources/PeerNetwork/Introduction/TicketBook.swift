@@ -2,13 +2,13 @@ import AutomergeRepo
 import Crypto
 import Foundation
 
-/// The tickets that we have issued. Secrets are kept as hashes, so a stolen store opens nothing.
+/// The tickets that we have issued. Secrets are stored as hashes, so a stolen store admits no one.
 public struct TicketBook: Sendable {
   /// Source: PeerProtocol.md, "Grants and tickets".
   static let wrongSecretsPerMinute = 5
   static let maximumTickets = 1024
   private static let maximumCounted = 1024
-  /// How long a peer may present a ticket again that it has redeemed, for the answer may have been lost.
+  /// How long a peer may present a ticket again that it has redeemed, because the answer may have been lost.
   static let grace: TimeInterval = 60
 
   /// The outcome of presenting a secret.
@@ -24,7 +24,8 @@ public struct TicketBook: Sendable {
   private struct Entry: Sendable {
     var document: DocumentId
     var secretHash: [UInt8]
-    /// The hash of the part of the secret that a spoken ticket has; empty in entries of older programs, which issued none.
+    /// The hash of the part of the secret that a spoken ticket contains; empty in entries of older programs, which
+    /// issued none.
     var spokenHash: [UInt8] = []
     var access: Access
     var usesLeft: Int
@@ -36,7 +37,7 @@ public struct TicketBook: Sendable {
   }
 
   private var entries: [Entry] = []
-  /// When each peer sent wrong secrets. By peer and not by address: many people may share one address.
+  /// When each peer sent wrong secrets. Counted by peer and not by address, because many people may share one address.
   private var wrong: [PeerId: [Duration]] = [:]
 
   public init() {}
@@ -84,7 +85,7 @@ public struct TicketBook: Sendable {
     }.outcome
   }
 
-  /// As above, with a spoken ticket's part of the secret, which does not name the document.
+  /// The same with a spoken ticket's part of the secret, which does not name the document.
   mutating func redeem(
     spoken secret: [UInt8], by peer: PeerId, date: Date, now: Duration
   ) -> (outcome: Outcome, document: DocumentId?) {
@@ -127,7 +128,7 @@ public struct TicketBook: Sendable {
     return (.accepted(entries[index].access), document)
   }
 
-  /// Compares with every entry, so that the time taken says nothing about where a secret is.
+  /// Compares with every entry, so that the time does not reveal where a secret is.
   private func lastIndex(where isMeant: (Entry) -> Bool) -> Int? {
     var found: Int?
     for (index, entry) in entries.enumerated() {
@@ -137,7 +138,7 @@ public struct TicketBook: Sendable {
     return found
   }
 
-  /// Compares every byte, so that the time taken says nothing about which differ.
+  /// Compares every byte, so that the time does not reveal which differ.
   private static func areEqual(_ hash: [UInt8], _ other: [UInt8]) -> Bool {
     guard hash.count == other.count else { return false }
     return zip(hash, other).reduce(UInt8(0)) { $0 | ($1.0 ^ $1.1) } == 0
@@ -164,7 +165,7 @@ public struct TicketBook: Sendable {
       })
   }
 
-  /// Leaves out unreadable entries.
+  /// Drops unreadable entries.
   public init(record: CBOR) {
     entries = (record.array ?? []).compactMap { value in
       guard let document = value["document"]?.bytes.flatMap({ DocumentId(bytes: Array($0)) }),

@@ -29,7 +29,7 @@ final class TicketHolder {
     if let failure { throw ticket.isExpired(at: clock.date) ? .ticket(.ticketExpired) : failure }
     let key = PendingJoin.Key(host: ticket.peer, document: ticket.document)
     let message = TicketMessage.present(ticket.document, secret: ticket.secret)
-    _ = try await present(message, as: key, at: ticket.addresses).get()
+    _ = try await present(message, as: key, at: ticket.addresses, checkedAt: clock.now).get()
     let metadata = network.peers[ticket.peer]
     links.remember(
       ticket.peer, name: metadata?.name, addresses: ticket.addresses + PeerRegistry.addresses(in: metadata))
@@ -86,16 +86,19 @@ final class TicketHolder {
 
   /// Sends the ticket to the host and waits for its answer.
   ///
-  /// - Parameter addresses: where to call the host again, once, if the link is cut before it answers
+  /// - Parameters:
+  ///   - addresses: where to call the host again, once, if the link is cut before it answers
+  ///   - checkedAt: when we knew that the document is not here from elsewhere
   private func present(
-    _ message: TicketMessage, as key: PendingJoin.Key, at addresses: [PeerAddress] = []
+    _ message: TicketMessage, as key: PendingJoin.Key, at addresses: [PeerAddress] = [], checkedAt: Duration? = nil
   ) async -> Result<DocumentId, JoinError> {
     await OneReply.wait(otherwise: .failure(.timedOut)) { reply in
       finish(key, .failure(.refused))
       let timer = clock.schedule(after: PendingJoin.timeout) { [weak self] in
         self?.finish(key, .failure(.timedOut))
       }
-      pending[key] = PendingJoin(message: message, addresses: addresses, reply: reply, timer: timer)
+      pending[key] = PendingJoin(
+        message: message, addresses: addresses, checkedAt: checkedAt, reply: reply, timer: timer)
       network.send(type: TicketMessage.type, fields: message.fields, to: key.host)
     }
   }
@@ -140,11 +143,13 @@ final class TicketHolder {
   }
 
   /// Takes the host's changes from now on: they follow right behind its answer. For a spoken ticket, only now do we know the
-  /// document.
+  /// document. Behind a late answer, the document may have come from elsewhere.
   func accepted(_ document: DocumentId, _ access: Access, host: PeerId, isSpoken: Bool) {
     let key = PendingJoin.Key(host: host, document: isSpoken ? nil : document)
-    guard pending[key] != nil else { return }
-    guard key.document == nil else { return admit(document, access, host: host, key: key) }
+    guard let waiting = pending[key] else { return }
+    if let checked = waiting.checkedAt, clock.now - checked < PendingJoin.checkLifetime {
+      return admit(document, access, host: host, key: key)
+    }
     Task {
       if await self.admissions.isElsewhere(document, than: host) {
         self.finish(key, .failure(.alreadyHere(document)))

@@ -2,7 +2,7 @@ import AutomergeRepo
 import Foundation
 import PeerTransport
 
-/// The tickets that our person has given out, and the peers that come with them.
+/// The tickets that this person has given out, and the peers that come with them.
 @AutomergeRepo
 final class TicketIssuer {
   private let documents: any SharedDocuments
@@ -91,12 +91,12 @@ final class TicketIssuer {
     case (.repeated(let access, let isRecent), let document?):
       // A peer that has the document may present its ticket again. One that has lost the document since has lost the ticket's
       // grant, too.
+      // Whoever has it is told so again, and our person is not, however often the peer asks.
       let granted = grants.guests(on: document)[peer] ?? .none
-      let wasDismissed = grants.dismissed[document]?.contains(peer) == true
-      guard granted > .none || isRecent && !wasDismissed else {
-        return refuse(peer, isSpoken ? nil : document, .ticketUsed)
-      }
-      Task { await self.admit(peer, to: document, granted > .none ? granted : access, isSpoken: isSpoken) }
+      if granted > .none { return send(.accepted(document, granted, isSpoken: isSpoken), to: peer) }
+      let isGone = grants.dismissed[document]?.contains(peer) == true || grants.left[document]?.contains(peer) == true
+      guard isRecent, !isGone else { return refuse(peer, isSpoken ? nil : document, .ticketUsed) }
+      Task { await self.admit(peer, to: document, access, isSpoken: isSpoken) }
     case (.accepted, nil), (.repeated, nil):
       refuse(peer, nil, .ticketInvalid)
     case (.refused(let error), let document):

@@ -6,13 +6,13 @@ enum TicketMessage: Equatable {
   static let type = "ticket"
 
   case present(DocumentId, secret: [UInt8])
-  /// What a spoken ticket has of the secret; the host knows of which document.
+  /// A spoken ticket's part of the secret; the host knows the document.
   case presentSpoken(secret: [UInt8])
   case accepted(DocumentId, Access, isSpoken: Bool)
-  /// Without a document it answers a spoken ticket.
+  /// The refusal of a ticket; without a document, of a spoken one.
   case refused(DocumentId?, kind: String)
 
-  /// Nil if the fields make no sense.
+  /// Nil if the fields are invalid.
   init?(fields: [String: CBOR]) {
     let document = fields["documentId"]?.text.flatMap { DocumentId($0) }
     if let secret = fields["secret"]?.bytes {

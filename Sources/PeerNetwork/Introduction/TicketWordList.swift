@@ -1,15 +1,15 @@
-/// The words that tickets are said in.
+/// The words of spoken tickets.
 ///
-/// 1024 everyday things, chosen for this list: three to eight letters, no two with the same first four letters, none the
-/// beginning of another, none a slip of the pen away from another, none that sound alike. They are in order, and a word's
-/// place is its number, so the list may never change.
+/// 1024 everyday things, chosen for this list: three to eight letters, no two with the same first four letters, none
+/// the beginning of another, none one typing error away from another, no two that sound alike. They are in order, and a
+/// word's place is its number, so the list must never change.
 enum TicketWordList {
   /// In letters.
   static let minimumWordLength = 3
 
   static let words: [String] = text.split(whereSeparator: \.isWhitespace).map { String($0) }
 
-  /// The place of each word by what tells it from the others: its first four letters.
+  /// The place of each word by its first four letters, which identify it.
   static let places: [String: Int] = Dictionary(
     words.enumerated().map { (String($1.prefix(4)), $0) }, uniquingKeysWith: { first, _ in first })
 

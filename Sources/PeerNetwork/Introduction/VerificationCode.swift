@@ -3,8 +3,9 @@ import Foundation
 
 /// The thirty digits that two people who have met can compare at any time: fifteen for each key, the smaller key's first.
 ///
-/// They depend on the keys alone, so each side can show them without the other, and an attacker in the middle has unlimited
-/// time to search for keys. It needs one key for each half, each a search of 2^50 keys, and every key costs 2^10 hashes.
+/// They depend only on the keys, so each side can show them without the other, and an attacker in the middle has
+/// unlimited time to search for keys. The attacker needs one key for each half, each a search of 2^50 keys, and every
+/// key costs 2^10 hashes.
 enum VerificationCode {
   static let digitsPerKey = 15
   private static let rounds = 1 << 10

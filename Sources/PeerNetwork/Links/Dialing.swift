@@ -3,7 +3,7 @@ import PeerTransport
 
 /// One attempt to reach a peer at several addresses: each gets a head start on the next, and the first that answers wins.
 ///
-/// Other calls under way when one has won are not cancelled: their owner sees that the peer is connected.
+/// Other calls in progress are not cancelled when one has won: their owner sees that the peer is connected.
 @AutomergeRepo
 final class Dialing {
   private let addresses: [PeerAddress]

@@ -6,12 +6,12 @@ struct LinkPolicy {
 
   /// Whether we know a peer, so that it may send long messages.
   var isKnown: Question = { _ in false }
-  /// Whether the program lets a peer in that no person has met, so that it may send long messages, too.
+  /// Whether the program admits a peer that no person has met, so that it may send long messages, too.
   var isAdmitted: Question = { _ in false }
   /// Whether a peer is announced on a network of this machine.
   var isNearby: Question = { _ in false }
-  /// Whether our person waits for an answer from a peer that may be a stranger.
+  /// Whether this person waits for an answer from a peer that may be a stranger.
   var isAwaited: Question = { _ in false }
-  /// Whether a peer is to get no answers, as when it is blocked.
+  /// Whether a peer gets no answers, as when it is blocked.
   var isBlocked: Question = { _ in false }
 }

@@ -1,16 +1,16 @@
 import AutomergeRepo
 import PeerTransport
 
-/// The connected peers that we redial because nothing gets through, each with the first call that succeeded.
+/// The connected peers that we redial because nothing arrives, each with the first call that succeeded.
 struct Redials {
-  /// The first call that got through, until its peer is known.
+  /// The first call that succeeded, until its peer is known.
   private var links: [PeerId: PeerLink?] = [:]
 
   var isEmpty: Bool { links.isEmpty }
 
   func isUnderWay(to peer: PeerId) -> Bool { links[peer] != nil }
 
-  /// Whether another call to a connected peer would help: the connection has stalled, and no other call has got through.
+  /// Whether another call to a connected peer would help: the connection has stalled, and no other call has succeeded.
   @AutomergeRepo
   func isNeeded(for peer: PeerId, at now: Duration) -> Bool {
     guard let redial = links[peer] else { return false }

@@ -1,8 +1,8 @@
 import AutomergeRepo
 import PeerTransport
 
-/// Closes strangers' links after a while, unless our person waits for the peer. One timer serves for all of them: thousands of
-/// callers may come and go within that while.
+/// Closes strangers' links after a while, unless this person waits for the peer. One timer serves all of them, because
+/// thousands of callers may come and go in that time.
 @AutomergeRepo
 final class StrangerExpiry {
   private let clock: any RepoClock

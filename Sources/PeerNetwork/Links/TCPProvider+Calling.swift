@@ -3,14 +3,14 @@ import PeerTransport
 import UV
 
 extension TCPProvider {
-  /// The head start of each address before the next one of the same peer is called as well.
+  /// The head start of each address before the next one of the same peer is called, too.
   static let dialStagger: Duration = .milliseconds(150)
 
   /// The time limit of a call beside a stalled connection. Further calls start meanwhile.
   static let redialTimeout: Duration = .milliseconds(1500)
 
-  /// The time limit of a call to a peer on a network of this machine, where an answer takes milliseconds: the kernel would
-  /// retransmit only after longer and longer pauses.
+  /// The time limit of a call to a peer on a network of this machine, where an answer takes milliseconds: the kernel
+  /// would retransmit only after increasing pauses.
   nonisolated static let nearbyTimeout: Duration = .seconds(1)
 
   /// Calls an address once. A connected peer counts as reached.
@@ -30,7 +30,7 @@ extension TCPProvider {
     return try result.get()
   }
 
-  /// Calls the peer at this address if its fingerprint begins with these bytes; says nothing to any other.
+  /// Calls the peer at this address if its fingerprint begins with these bytes; sends nothing to any other.
   func connect(
     to address: PeerAddress, keyBeginningWith start: [UInt8]
   ) async throws(PeerNetworkError) -> PeerId {
@@ -91,20 +91,20 @@ extension TCPProvider {
 
   // MARK: Peers to keep connected
 
-  /// Keeps a peer connected: calls it at these addresses, again and again, until `forget`. New addresses replace the old.
+  /// Keeps a peer connected: calls it at these addresses repeatedly until `forget`. New addresses replace the old ones.
   public func keepConnected(to peer: PeerId, at addresses: [PeerAddress]) {
     guard let local, peer != local.peerId else { return }
     trust(peer)
     wanted.insert(peer, at: addresses, isConnected: isConnected(peer))
   }
 
-  /// Calls a waiting peer at once: there is news of its address.
+  /// Calls a waiting peer at once, because its address may be new.
   func callNow(_ peer: PeerId) { wanted.tell(peer, .found) }
 
   /// Stops calling a peer. An existing connection stays.
   public func forget(_ peer: PeerId) { wanted.remove(peer) }
 
-  /// Calls a wanted peer, and tells how that went.
+  /// Calls a wanted peer, and reports the outcome.
   func dial(_ peer: PeerId, at addresses: [PeerAddress]) {
     let isNear = policy.isNearby(peer) || wanted.wasNear(peer)
     let timeout = isNear ? min(Self.nearbyTimeout, connectTimeout) : connectTimeout
@@ -117,8 +117,8 @@ extension TCPProvider {
     }
   }
 
-  /// Calls a peer again when nothing gets through; the call that gets through replaces the connection. A peer that we cannot
-  /// call does the same from its side.
+  /// Calls a peer again when nothing arrives; a call that succeeds replaces the connection. A peer that we cannot call
+  /// does the same from its side.
   func redial(_ link: PeerLink) {
     guard let peer = link.peer, let entry = links.entry(of: peer), entry.link === link, link.isTrusted,
       !redials.isUnderWay(to: peer) || redials.isNeeded(for: peer, at: clock.now)
@@ -153,7 +153,8 @@ extension TCPProvider {
     woke()
   }
 
-  /// A peer is announced at other addresses than the one at which it is connected: its connection may be gone.
+  /// Call when a peer is announced at other addresses than the one at which it is connected: its connection may be
+  /// dead.
   func probe(_ peer: PeerId, heardAt addresses: [PeerAddress]) {
     guard let entry = links.entry(of: peer), entry.link.direction == .outgoing || wanted.contains(peer),
       !addresses.contains(where: { $0.host == entry.address.host })
@@ -167,7 +168,7 @@ extension TCPProvider {
     networkImproved()
   }
 
-  /// The network may be back: calls every peer that is missing, or that does not get what is sent, at once.
+  /// Call when the network may be back: calls every missing peer at once, and every one whose connection has stalled.
   func networkImproved() {
     for link in links.ofPeers where link.isStalled { redial(link) }
     for peer in wanted.all { callNow(peer) }

@@ -5,7 +5,8 @@ import UV
 
 /// Peers over encrypted TCP: listens, calls, keeps wanted peers connected, and keeps at most one connection to each.
 ///
-/// A peer is identified by the key that it proves: the peer id is the key's fingerprint. Without `listen` it only calls.
+/// A peer is identified by the key that it proves: the peer id is the key's fingerprint. Without `listen`, the provider
+/// only calls.
 public final class TCPProvider: NetworkProvider {
   /// Source: PeerProtocol.md, "Links".
   public static let maximumConnections = 128
@@ -15,7 +16,8 @@ public final class TCPProvider: NetworkProvider {
   let clock: any RepoClock
   let logger: Logger
   var connectTimeout = PeerHandshake.timeout
-  /// Two calls that cross do so within this time. A later call beside an old connection means that the connection has stalled.
+  /// Two calls that cross do so within this time. A later call beside an old connection means that the connection has
+  /// stalled.
   var crossingTime: Duration = .seconds(3)
   var policy = LinkPolicy()
   let endpoint: TLSEndpoint
@@ -79,10 +81,10 @@ public final class TCPProvider: NetworkProvider {
 
   public func setReading(_ reads: Bool, from peer: PeerId) { links[peer]?.isHeld = !reads }
 
-  /// How we introduce ourselves to peers that connect from now on.
+  /// Sets how we introduce ourselves to peers that connect from now on.
   public func update(_ metadata: PeerMetadata) { local?.metadata = metadata }
 
-  /// Lets in peers that no person has met: those for which this is true may send long messages, like known ones.
+  /// Admits peers that no person has met: those for which this is true may send long messages, like known ones.
   public func admit(_ isAdmitted: @escaping @AutomergeRepo (PeerId) -> Bool) { policy.isAdmitted = isAdmitted }
 
   // MARK: Listening
@@ -170,7 +172,7 @@ public final class TCPProvider: NetworkProvider {
   }
 
   private func closed(_ link: PeerLink, _ reason: LinkError) {
-    // One that made room for another is removed before it has closed.
+    // A link that made room for another is removed before it has closed.
     guard let entry = links.remove(link) else { return }
     entry.attempt?(.failure(PeerNetworkError(reason, at: entry.address)))
     guard let peer = link.peer, links.isCurrent(link) else { return }

@@ -95,7 +95,7 @@ final class TLSEndpoint {
 
   /// The transport over a connection that we opened.
   ///
-  /// - Parameter expected: how the only fingerprints that are accepted begin; nil for any.
+  /// - Parameter expected: the first bytes of the only fingerprints that are accepted; nil for any
   func transport(over stream: TCPStream, expecting expected: [UInt8]?) throws(PeerNetworkError) -> TLSTransport {
     do {
       return TLSTransport(stream, try TLSSession(tls, .dialer, expecting: expected))

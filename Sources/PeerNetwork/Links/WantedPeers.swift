@@ -2,7 +2,7 @@ import AutomergeRepo
 import PeerTransport
 import UV
 
-/// The peers to keep connected: when each is called again, and where it was last.
+/// The peers to keep connected: when to call each again, and where it was last connected.
 @AutomergeRepo
 final class WantedPeers {
   private struct Peer {
@@ -13,7 +13,7 @@ final class WantedPeers {
     var lastHost: String?
   }
 
-  /// Calls a peer. To be answered with `tell`.
+  /// Calls a peer. Answer with `tell`.
   var onDial: (@AutomergeRepo (PeerId, [PeerAddress]) -> Void)?
   private let clock: any RepoClock
   private var random: RandomSource
@@ -27,7 +27,7 @@ final class WantedPeers {
 
   func addresses(of peer: PeerId) -> [PeerAddress] { peers[peer]?.addresses ?? [] }
 
-  /// Wants a peer from now on. New addresses replace the old.
+  /// Keeps a peer connected from now on. New addresses replace the old ones.
   func insert(_ peer: PeerId, at addresses: [PeerAddress], isConnected: Bool) {
     if peers[peer] != nil {
       if !addresses.isEmpty { peers[peer]?.addresses = addresses }
@@ -42,7 +42,7 @@ final class WantedPeers {
     peers[peer] = nil
   }
 
-  /// A peer's connection has ended, which was to this host.
+  /// Call when a peer's connection to this host has ended.
   func lost(_ peer: PeerId, at host: String) { peers[peer]?.lastHost = host }
 
   /// Whether a peer was last connected on a network of this machine.

@@ -1,7 +1,7 @@
 import AutomergeRepo
 import PeerTransport
 
-/// A peer that announces itself nearby. Nothing of it is proved until it is connected.
+/// A peer that announces itself nearby. Nothing about it is proved until it is connected.
 public struct AvailablePeer: Hashable, Sendable, Identifiable {
   public let peerId: PeerId
   public let name: String
@@ -11,7 +11,7 @@ public struct AvailablePeer: Hashable, Sendable, Identifiable {
 }
 
 extension AvailablePeer: Comparable {
-  /// By name, and by id where two have the same name.
+  /// By name, and by id if two have the same name.
   public static func < (left: AvailablePeer, right: AvailablePeer) -> Bool {
     (left.name, left.peerId) < (right.name, right.peerId)
   }

@@ -1,15 +1,15 @@
 import AutomergeRepo
 import Foundation
 
-/// Two connected peers show each other that they know the same passcode, without telling it. Their keys are proved already, and each
-/// proof names both, so it is of no use to a third peer.
+/// Two connected peers prove to each other that they know the same passcode, without revealing it. Their keys are
+/// proved already, and each proof names both, so it is useless to a third peer.
 ///
 ///     first (the smaller id):   greeting ──nonce─(proof)─► waiting ──proof──► agreed
 ///     second:                   greeting ──nonce──► waiting ──proof─(proof)─► agreed
 ///
-/// The first proves first, so the second shows nothing to a peer that does not know the passcode: it only says that it refuses. A
-/// peer that gets a proof can try passcodes on it at leisure, as slowly as `PasscodeKey` makes that; so choose one that cannot be
-/// guessed.
+/// The first peer proves first, so the second reveals nothing to a peer that does not know the passcode: it only says
+/// that it refuses. A peer that has a proof can test passcodes on it, though `PasscodeKey` makes this slow; so choose
+/// one that cannot be guessed.
 struct PasscodeHandshake {
   static let messageType = "passcode"
   static let nonceByteCount = 32
@@ -42,7 +42,7 @@ struct PasscodeHandshake {
   /// The first message of both sides.
   func begin() -> [Effect] { [.send(["nonce": .bytes(nonce)])] }
 
-  /// A message of the peer's of type `passcode`.
+  /// Handles a message of type `passcode` from the peer.
   mutating func receive(_ fields: [String: CBOR]) -> [Effect] {
     switch (state, fields["nonce"]?.bytes, fields["proof"]?.bytes) {
     case (.greeting, let theirs?, nil) where theirs.count == Self.nonceByteCount && theirs != nonce:
@@ -62,7 +62,7 @@ struct PasscodeHandshake {
     }
   }
 
-  /// What a side proves: that it knows the key, in this meeting of these two peers.
+  /// The text that a side proves: that it knows the key, in this meeting of these two peers.
   private func text(by author: PeerId, _ theirs: Data) -> Data {
     let (first, second) = isFirst ? (local, peer) : (peer, local)
     let nonces = isFirst ? nonce + theirs : theirs + nonce

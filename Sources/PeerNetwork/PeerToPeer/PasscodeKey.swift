@@ -1,8 +1,8 @@
 import Crypto
 import Foundation
 
-/// The key that is made of a passcode. Making it takes a while on purpose: a peer that has seen one proof, and wants to find the
-/// passcode by trying, needs as long for each attempt.
+/// The key derived from a passcode. Deriving it is slow on purpose: a peer that has seen one proof, and wants to find
+/// the passcode by trying, needs as long for each attempt.
 struct PasscodeKey: Sendable {
   /// Iterations of PBKDF2. Both ends must use the same number.
   private static let iterationCount = 20_000

@@ -1,19 +1,19 @@
 import AutomergeRepo
 import Foundation
 
-/// The connected peers of a provider, each of which has first to show that it knows the passcode.
+/// The connected peers of a provider, each of which first has to prove that it knows the passcode.
 @AutomergeRepo
 final class PasscodePeers: NetworkDelegate {
   enum Event {
     case agreed(PeerId, PeerMetadata)
     case received(RepoMessage, from: PeerId)
     case crowded(PeerId, Bool)
-    /// A peer that had agreed is gone.
+    /// A peer that had proved it is gone.
     case left(PeerId)
     case refused(PeerId)
   }
 
-  /// A peer that has not shown it yet.
+  /// A peer that has not proved it yet.
   private struct Candidate {
     var handshake: PasscodeHandshake
     let metadata: PeerMetadata
@@ -21,10 +21,10 @@ final class PasscodePeers: NetworkDelegate {
     var waiters: [OneReply<Bool>] = []
   }
 
-  /// At most this many peers are remembered as refused.
+  /// The most peers that are remembered as refused.
   private static let maximumRefused = 1024
 
-  /// Nil lets every peer in.
+  /// Nil admits every peer.
   var key: PasscodeKey?
   var network: PeerToPeerNetwork?
   var onEvent: (@AutomergeRepo (Event) -> Void)?
@@ -38,10 +38,10 @@ final class PasscodePeers: NetworkDelegate {
 
   func isAgreed(_ peer: PeerId) -> Bool { agreed[peer] != nil }
 
-  /// Whether the peer did not know the passcode when it was last here.
+  /// Whether the peer did not know the passcode when it was last connected.
   func isRefused(_ peer: PeerId) -> Bool { refused.contains(peer) }
 
-  /// Waits until the connected peer has shown the passcode; false if it has not.
+  /// Waits until the connected peer has proved that it knows the passcode; false if it fails to.
   func agree(with peer: PeerId) async -> Bool {
     if isAgreed(peer) { return true }
     return await OneReply.wait(otherwise: false) { reply in
@@ -50,7 +50,7 @@ final class PasscodePeers: NetworkDelegate {
     }
   }
 
-  /// All connections have ended.
+  /// Call when all connections have ended.
   func end() {
     for peer in Array(candidates.keys) { drop(peer) }
     for peer in agreed.keys.sorted() { left(peer) }

@@ -1,7 +1,7 @@
 import AutomergeRepo
 import PeerTransport
 
-/// A connection to a peer that has shown the passcode.
+/// A connection to a peer that has proved that it knows the passcode.
 public struct PeerConnectionInfo: Hashable, Sendable, Identifiable {
   public let peerId: PeerId
   public let peerMetadata: PeerMetadata
@@ -19,7 +19,7 @@ extension PeerConnectionInfo: Comparable {
 }
 
 extension PeerConnectionInfo: CustomStringConvertible {
-  /// Who called, and whom: “-> peer (name)” if we did.
+  /// Which side called, and the peer: “-> peer (name)” if we called.
   public var description: String {
     let name = peerMetadata.name.map { " (\($0))" } ?? ""
     return "\(initiated ? "->" : "<-") \(peerId)\(name)"

@@ -16,7 +16,7 @@ public enum PeerToPeerError: Error, Hashable, Sendable {
 }
 
 extension PeerToPeerError: LocalizedError, CustomStringConvertible {
-  /// One sentence, fit to show.
+  /// One sentence, that can be shown to a person.
   public var description: String {
     switch self {
     case .notAddedToARepo: "The provider belongs to no repo yet."

@@ -2,7 +2,7 @@ import AutomergeRepo
 import PeerTransport
 import UV
 
-/// What a provider of nearby peers uses while it listens: the loop, connections, and discovery.
+/// The parts that a provider of nearby peers uses while it listens: the loop, connections, and discovery.
 @AutomergeRepo
 final class PeerToPeerNetwork {
   let tcp: TCPProvider
@@ -12,7 +12,7 @@ final class PeerToPeerNetwork {
   private let loop: Loop
   private let configuration: PeerToPeerProviderConfiguration
   private var discovery: MulticastDiscovery?
-  /// What we tell about ourselves.
+  /// What we say about ourselves.
   private var metadata = PeerMetadata()
 
   init(_ configuration: PeerToPeerProviderConfiguration, loop: Loop) throws(PeerToPeerError) {
@@ -25,7 +25,7 @@ final class PeerToPeerNetwork {
     }
   }
 
-  /// The loop that the process shares.
+  /// The loop that all parts of the process share.
   static func loop() async throws(PeerToPeerError) -> Loop {
     do throws(UVError) {
       return try await AutomergeRepo.sharedLoop()

@@ -11,14 +11,15 @@ import UV
 ///     await repo.add(nearby)
 ///     try await nearby.startListening(as: "Ana")
 ///
-/// A peer is known by its key; the repo's own id does not matter outside. Peers of a group know a passcode: one that does not is
-/// turned away before the repo hears of it. Needs no event loop: the first provider starts one that the process shares.
+/// A peer is known by its key; the repo's own id is not used outside. Peers of a group know a passcode: a peer that
+/// does not is turned away before the repo hears of it. Needs no event loop: the first provider starts one for the
+/// whole process.
 public final class PeerToPeerProvider: NetworkProvider {
   private let configuration: PeerToPeerProviderConfiguration
   /// The name that people nearby see.
   public private(set) var peerName: String
   private weak var delegate: (any NetworkDelegate)?
-  /// How the repo calls itself; nil until the provider is added to one.
+  /// The repo's own id and metadata; nil until the provider is added to a repo.
   private var repoPeer: LocalPeer?
   private var network: PeerToPeerNetwork?
   private let peers: PasscodePeers
@@ -31,7 +32,7 @@ public final class PeerToPeerProvider: NetworkProvider {
     peers = PasscodePeers(local: configuration.identity.peerId, timeout: configuration.waitForPeerTimeout)
   }
 
-  /// What peers know us by.
+  /// The id by which peers know us.
   public nonisolated var peerId: PeerId { configuration.identity.peerId }
 
   // MARK: Listening
@@ -43,7 +44,7 @@ public final class PeerToPeerProvider: NetworkProvider {
     guard network == nil else { return }
     let loop = try await PeerToPeerNetwork.loop()
     if let passcode = configuration.passcode { peers.key = await PasscodeKey.derive(from: passcode) }
-    // Another call may have been quicker, or the repo may have stopped.
+    // Another call may have been faster, or the repo may have stopped.
     guard network == nil, let repoPeer else { return }
     let network = try PeerToPeerNetwork(configuration, loop: loop)
     network.tcp.policy.isKnown = { [weak self] peer in self?.peers.isAgreed(peer) ?? false }
@@ -59,7 +60,7 @@ public final class PeerToPeerProvider: NetworkProvider {
     self.network = network
   }
 
-  /// Ends all connections, and neither announces nor looks nor listens any more.
+  /// Ends all connections, and stops announcing, looking and listening.
   public func stopListening() {
     guard let network else { return }
     self.network = nil
@@ -69,10 +70,10 @@ public final class PeerToPeerProvider: NetworkProvider {
     available.set([])
   }
 
-  /// Where we listen; nil if we do not.
+  /// The address where we listen; nil if we do not.
   public var listening: PeerAddress? { network?.tcp.listening }
 
-  /// The name that people nearby see from now on.
+  /// Sets the name that people nearby see.
   public func setName(_ name: String) {
     peerName = KnownPeer.clean(name) ?? peerName
     network?.update(name: peerName)
@@ -83,23 +84,23 @@ public final class PeerToPeerProvider: NetworkProvider {
   /// The peers that announce themselves nearby, by name.
   public var availablePeers: [AvailablePeer] { available.value }
 
-  /// The same from now on, whenever it has changed; begins with what is known.
+  /// The same now, and again whenever it has changed.
   public func availablePeerUpdates() -> AsyncStream<[AvailablePeer]> { available.updates() }
 
-  /// The connections to peers that have shown the passcode.
+  /// The connections to peers that have proved that they know the passcode.
   public var peeredConnections: [PeerConnectionInfo] { connections.value }
 
-  /// The same from now on, whenever it has changed; begins with what is known.
+  /// The same now, and again whenever it has changed.
   public func connectionUpdates() -> AsyncStream<[PeerConnectionInfo]> { connections.updates() }
 
-  /// Connects to a peer nearby, and returns when it has shown the passcode.
+  /// Connects to a peer nearby. Returns when it has proved that it knows the passcode.
   public func connect(to peer: PeerId) async throws(PeerToPeerError) {
     guard let network else { throw .notListening }
     guard let found = network.nearby(peer) else { throw .unknownPeer(peer) }
     try await connect(toAnyOf: found.addresses, expecting: peer, network)
   }
 
-  /// Connects to the peer at an address, and returns when it has shown the passcode.
+  /// Connects to the peer at an address. Returns when it has proved that it knows the passcode.
   @discardableResult
   public func connect(to address: PeerAddress) async throws(PeerToPeerError) -> PeerId {
     guard let network else { throw .notListening }

@@ -3,15 +3,17 @@ import Foundation
 import Logging
 import PeerTransport
 
-/// How a program meets the peers nearby.
+/// How a program connects to the peers nearby.
 public struct PeerToPeerProviderConfiguration: Sendable {
-  /// What all peers of a group know. Nil lets every peer in, which a share policy may still tell apart by its key.
+  /// The passcode that all peers of a group know. Nil admits every peer; a share policy can still distinguish them by
+  /// their keys.
   public var passcode: String?
-  /// Our key, by which peers know us again. A new one, at random, serves for one run of the program; `IdentityFile` keeps one.
+  /// Our key, by which peers recognise us. By default a new random one for one run of the program; `IdentityFile`
+  /// stores one.
   public var identity: Identity
-  /// Whether an outgoing connection that breaks is made again, after growing pauses, until `disconnect`.
+  /// Whether an outgoing connection that breaks is made again, after increasing pauses, until `disconnect`.
   public var reconnectOnError: Bool
-  /// Whether peers are called as soon as they are seen.
+  /// Whether peers are called as soon as they are discovered.
   public var autoconnect: Bool
   /// The service's kind in DNS-SD: programs with the same kind see each other.
   public var service: String
@@ -19,7 +21,7 @@ public struct PeerToPeerProviderConfiguration: Sendable {
   public var address: PeerAddress
   /// Whether to announce ourselves on the local network and to look for others.
   public var isDiscoverable: Bool
-  /// How long a peer has to show that it knows the passcode.
+  /// How long a peer may take to prove that it knows the passcode.
   public var waitForPeerTimeout: Duration
   public var logger: Logger
 

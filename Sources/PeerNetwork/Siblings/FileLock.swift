@@ -1,7 +1,7 @@
 import Foundation
 
-/// A right that one process at a time has, as a lock on a file. Given back in `deinit`; the kernel frees it when the process
-/// ends, however it ends.
+/// A right that one process has at a time, as a lock on a file. Released in `deinit`; the kernel releases it when the
+/// process ends, however it ends.
 public final class FileLock {
   private let descriptor: Int32
 
@@ -10,8 +10,8 @@ public final class FileLock {
     let opened = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
     guard opened >= 0 else { return nil }
     guard flock(opened, LOCK_EX | LOCK_NB) == 0 else {
-      // Not in the property yet: once all of them are set, failing runs `deinit` too, and what that closed a second time could
-      // be what another thread has just opened.
+      // Not in the property yet: once all properties are set, a failure runs `deinit` too, which would close the
+      // descriptor a second time, when it may belong to a file that another thread has just opened.
       close(opened)
       return nil
     }

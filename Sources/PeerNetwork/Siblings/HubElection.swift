@@ -3,7 +3,7 @@ import AutomergeRepo
 /// Carries out the election of the hub for this process: holds the lock, and tries again after a pause.
 @AutomergeRepo
 final class HubElection {
-  /// What is left to the provider.
+  /// The tasks of the provider.
   enum Task {
     /// Call the hub, and answer with `reached` or `failed`.
     case call
@@ -28,7 +28,7 @@ final class HubElection {
     tell(.started)
   }
 
-  /// Gives the lock back.
+  /// Releases the lock.
   func stop() {
     perform = nil
     timer?.cancel()

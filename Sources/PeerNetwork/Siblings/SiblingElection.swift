@@ -1,30 +1,30 @@
-/// Which part this process plays among those of one store: one is the hub, the others are connected to it.
+/// Decides the part of this process among those of one store: one is the hub, and the others are connected to it.
 ///
 ///     seeking ──has the lock──► hub
 ///      │   ▲
 ///      │   └──lost──┐
 ///      └──reached──► spoke
 ///
-/// The lock is the kernel's, so it is free as soon as the hub has died, however it died.
+/// The kernel holds the lock, so it is free as soon as the hub has died, however it died.
 struct SiblingElection {
-  /// How soon it is tried again when there is neither the lock nor an answer: a hub that has just died or begun.
+  /// The first pause when there is neither the lock nor an answer, because the hub has just died or started.
   static let firstPause: Duration = .milliseconds(20)
   static let maximumPause: Duration = .milliseconds(500)
 
   enum Event: Equatable {
     case started
-    /// What trying to lock has come to.
+    /// The outcome of trying to lock.
     case locked, refused
-    /// What calling the hub has come to.
+    /// The outcome of calling the hub.
     case reached, failed
     case lost
     case timerFired
   }
 
   enum Effect: Equatable {
-    /// To be answered with `locked` or `refused`.
+    /// Answer with `locked` or `refused`.
     case tryLock
-    /// To be answered with `reached` or `failed`.
+    /// Answer with `reached` or `failed`.
     case call
     case listen
     case startTimer(Duration)

@@ -1,7 +1,7 @@
 import AutomergeRepo
 import PeerTransport
 
-/// Whom a process calls of the others on its store, and when. Each two of them are connected.
+/// Decides which other processes on its store a process calls, and when. Every two of them are connected.
 ///
 ///     waiting ──patience──► calling ──connected──► connected
 ///                            ▲   │ failed              │ lost
@@ -30,9 +30,9 @@ struct SiblingMesh {
   }
 
   enum Effect: Equatable {
-    /// To be answered with `connected` or `failed`.
+    /// Answer with `connected` or `failed`.
     case call(PeerId, [PeerAddress])
-    /// `timerFired` returns its number.
+    /// Answer with `timerFired` and this number.
     case startTimer(PeerId, Duration, Int)
   }
 
@@ -46,7 +46,7 @@ struct SiblingMesh {
   private let local: PeerId
   private var addresses: [PeerId: [PeerAddress]] = [:]
   private var states: [PeerId: State] = [:]
-  /// The first list has come.
+  /// Whether the first list has arrived.
   private var hasList = false
   /// How many timers were started.
   private var timerCount = 0

@@ -1,12 +1,13 @@
 import Foundation
 import UV
 
-/// Where the processes of one store meet: a unix socket that only their user can reach, and the listening process's lock.
+/// Where the processes of one store connect: a unix socket that only their user can reach, and the listening process's
+/// lock.
 struct SiblingSocket: Sendable {
   let path: String
   private let lockPath: String
 
-  /// In the store's directory; where its path is too long for a socket, in a directory of the user's below `/tmp`. Throws
+  /// In the store's directory; if that path is too long for a socket, in a directory of the user's below `/tmp`. Throws
   /// `accessDenied` if that directory belongs to another user.
   init(home: String) throws(UVError) {
     lockPath = home + "/siblings.lock"
@@ -26,6 +27,6 @@ struct SiblingSocket: Sendable {
     path = folder + "/\(info.st_dev)-\(info.st_ino)"
   }
 
-  /// The right to listen for siblings; nil while another process holds it. The holder may remove what lies at `path`.
+  /// The right to listen for siblings; nil while another process has it. Its holder may remove the file at `path`.
   func tryLock() -> FileLock? { FileLock(path: lockPath) }
 }

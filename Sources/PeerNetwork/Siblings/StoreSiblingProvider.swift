@@ -5,18 +5,18 @@ import UV
 
 /// The other processes on one database, on this machine or others, over TLS: each two of them are connected.
 ///
-/// A process makes a key at each start, and the database's table of processes says which key is whose and where it listens. A
-/// connection counts if its key is in the table: a process that may write there has every document anyway.
-/// Among siblings a document is spoken of only if both have it open, as each can read it from the database.
+/// A process makes a key at each start, and the database's table of processes lists each process's key and addresses. A
+/// connection is accepted if its key is in the table: a process that may write there can read every document anyway.
+/// Siblings exchange messages about a document only if both have it open, because each can read it from the database.
 @AutomergeRepo
 public final class StoreSiblingProvider: NetworkProvider {
-  /// More processes than one database serves.
+  /// Larger than the number of processes on any database.
   static let maximumConnections = 512
-  /// Of one call; its addresses are tried one after the other, each with a head start.
+  /// The limit of one call, whose addresses are tried one after the other, each with a head start.
   static let callTimeout: Duration = .seconds(3)
 
   public nonisolated let isSiblings = true
-  /// Called when a process has called that is not in the list yet, which may be old. It calls again soon.
+  /// Called when a process connects that is not in the list yet, which may be old. The process will call again soon.
   public var onUnknown: (@AutomergeRepo () -> Void)?
 
   private let endpoint: TLSEndpoint
@@ -28,13 +28,13 @@ public final class StoreSiblingProvider: NetworkProvider {
   /// Nil until started and after stopping.
   private var repoPeer: LocalPeer?
   private var links: [ObjectIdentifier: PeerLink] = [:]
-  /// Who waits for the outcome of a link that we have called.
+  /// What to call with the outcome of each link that we have called.
   private var calls: [ObjectIdentifier: @AutomergeRepo (LinkError?) -> Void] = [:]
   private var linkOfPeer: [PeerId: PeerLink] = [:]
 
   /// - Parameters:
-  ///   - identity: this process's own, unlike that of any other process.
-  ///   - isOpen: whether a document is in this process's memory.
+  ///   - identity: this process's own; no two processes have the same
+  ///   - isOpen: whether a document is in this process's memory
   public init(
     loop: Loop, clock: any RepoClock, identity: Identity = Identity(), logger: Logger = Logger(label: "siblings"),
     isOpen: @escaping @AutomergeRepo (DocumentId) -> Bool
@@ -44,7 +44,7 @@ public final class StoreSiblingProvider: NetworkProvider {
     (self.clock, self.logger, self.isOpen) = (clock, logger, isOpen)
   }
 
-  /// The peer id of this process's key: how its siblings know it.
+  /// The peer id of this process's key, by which its siblings know it.
   public var key: PeerId { endpoint.peerId }
 
   /// The addresses where siblings may reach us, likeliest first; none if we do not listen.
@@ -63,7 +63,7 @@ public final class StoreSiblingProvider: NetworkProvider {
     }
   }
 
-  /// The other processes on the database, by the peer ids of their keys. Connects to those that are new.
+  /// Sets the other processes on the database, by the peer ids of their keys. Connects to those that are new.
   public func found(_ processes: [PeerId: [PeerAddress]]) { tell(.found(processes)) }
 
   // MARK: Provider
@@ -162,13 +162,13 @@ public final class StoreSiblingProvider: NetworkProvider {
     case .received(let message): received(message, over: link)
     case .crowded(let isCrowded):
       if let peer = link.peer, linkOfPeer[peer] === link { delegate?.network(self, peer, isCrowded: isCrowded) }
-    // The signs of life end a link that is dead.
+    // The keepalive ends a link that is dead.
     case .stalled: break
     case .closed(let error): closed(link, error)
     }
   }
 
-  /// Before anything is said to it.
+  /// Called before anything is sent to the other end.
   private func proven(_ proof: PeerProof, _ link: PeerLink) {
     guard let peer = proof.peer, mesh.knows(peer) else {
       link.close(.handshake(.wrongPeer))
@@ -196,7 +196,7 @@ public final class StoreSiblingProvider: NetworkProvider {
   private func received(_ message: RepoMessage, over link: PeerLink) {
     guard let peer = link.peer, linkOfPeer[peer] === link, let repoPeer, let local else { return }
     if case .document(let message) = message, message.content != .unavailable, !isOpen(message.documentId) {
-      // No client of this process needs it. When one opens it, it is announced to all siblings.
+      // No client of this process needs it. When a client opens it, it is announced to all siblings.
       link.send(
         .document(
           .init(senderId: local.peerId, targetId: peer, documentId: message.documentId, content: .unavailable)))

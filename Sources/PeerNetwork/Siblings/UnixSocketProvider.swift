@@ -4,12 +4,12 @@ import Logging
 import PeerTransport
 import UV
 
-/// The other processes of this user on the same store, over a unix socket: a star whose middle is elected by a lock.
+/// The other processes of this user on the same store, over a unix socket: a star whose hub is elected by a lock.
 ///
-/// All of them are one person and have one peer id, so each calls itself by that id with `/` and a number of its own; on
-/// the way in and out that is exchanged for the id that the repo knows. When the hub dies another takes its place.
+/// All of them are one person and have one peer id, so each uses that id with `/` and a number of its own; messages are
+/// translated between it and the id that the repo knows. When the hub dies, another process becomes the hub.
 public final class UnixSocketProvider: NetworkProvider {
-  /// More processes than any person has.
+  /// Larger than the number of processes that any person has.
   static let maximumConnections = 64
 
   public nonisolated let isSiblings = true
@@ -43,7 +43,7 @@ public final class UnixSocketProvider: NetworkProvider {
 
   public var isHub: Bool { election.isHub }
 
-  /// The processes that are connected: all of them for the hub, else the hub.
+  /// The processes that are connected: all of them for the hub; for any other, the hub.
   public var siblings: [PeerId] { linkOfPeer.keys.sorted() }
 
   // MARK: Provider
@@ -89,7 +89,7 @@ public final class UnixSocketProvider: NetworkProvider {
   // MARK: The hub
 
   private func listen() {
-    // Left by a hub that has died: the lock shows that no process listens there.
+    // The file was left by a hub that has died: the lock shows that no process listens there.
     unlink(socket.path)
     do {
       listener = try UnixListener(on: loop, path: socket.path) { [weak self] stream in
@@ -154,7 +154,7 @@ public final class UnixSocketProvider: NetworkProvider {
   }
 
   private func established(_ link: PeerLink, _ peer: PeerId, _ metadata: PeerMetadata) {
-    // Of another store, or a second connection of the same process.
+    // A process of another store, or a second connection of the same process.
     guard let repoPeer, linkOfPeer[peer] == nil, peer.description.hasPrefix(repoPeer.peerId.description + "/") else {
       return link.close(.stopped)
     }

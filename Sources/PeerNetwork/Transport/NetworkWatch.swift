@@ -1,7 +1,8 @@
 import AutomergeRepo
 import UV
 
-/// Notices when this machine's network changes: from the system's messages where there are any, else by polling the addresses.
+/// Notices when this machine's network changes: from the system's messages if there are any, otherwise by polling the
+/// addresses.
 ///
 /// Works without discovery: peers that were out of reach are called at once, however they are found.
 @AutomergeRepo
@@ -13,9 +14,9 @@ final class NetworkWatch {
     case other
   }
 
-  /// How long after the system says that something has changed the addresses are looked at.
+  /// How long after a message of the system the addresses are examined.
   static let settlingTime: Duration = .milliseconds(100)
-  /// How often the addresses are looked at where the system does not say.
+  /// How often the addresses are examined if the system sends no messages.
   static let checkPause: Duration = .seconds(3)
 
   private let loop: Loop
@@ -71,9 +72,10 @@ final class NetworkWatch {
 }
 
 extension NetworkInterface {
-  /// Those that others can reach; where there are none, those within this machine.
+  /// The interfaces that others can reach; if there are none, those within this machine.
   static var reachable: [NetworkInterface] {
-    // A link-local address of IPv6 serves where there is nothing better; it comes and goes while a network is set up.
+    // A link-local address of IPv6 is used only if there is nothing better: it comes and goes while a network is set
+    // up.
     let everything = NetworkInterface.all
     let all = everything.filter { entry in
       !entry.address.host.hasPrefix("fe80:")

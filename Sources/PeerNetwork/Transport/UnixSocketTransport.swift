@@ -2,13 +2,14 @@ import AutomergeRepo
 import PeerTransport
 import UV
 
-/// A unix socket between two processes of one user, where no one can listen in. The kernel says whose process the other end is.
+/// A unix socket between two processes of one user, on which no other user can listen. The kernel reports the user of
+/// the process at the other end.
 @AutomergeRepo
 final class UnixSocketTransport: FramedTransport {
   var frames = FrameDecoder()
   private let stream: PipeStream
 
-  /// Nil, and the stream is closed, if the process at the other end is not our user's.
+  /// Nil, with the stream closed, if the process at the other end is not this user's.
   init?(_ stream: PipeStream) {
     guard stream.isOfThisUser else {
       stream.close()

@@ -17,7 +17,7 @@ package enum Base32 {
     return String(decoding: characters, as: UTF8.self)
   }
 
-  /// Nil if a character is none of the 32, in either case, or the bits that are left over are not zero.
+  /// Nil if a character is not one of the 32, in either case, or if the remaining bits are not zero.
   package static func decode(_ text: some StringProtocol) -> [UInt8]? {
     var bytes: [UInt8] = []
     var (bits, bitCount) = (0, 0)

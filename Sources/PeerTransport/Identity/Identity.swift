@@ -2,12 +2,12 @@ import AutomergeRepo
 import Crypto
 import Foundation
 
-/// Our identity on the network, the same at every start: an Ed25519 key, and the hash by which peers know it.
+/// This person's identity on the network, the same at every start: an Ed25519 key, and the hash by which peers know it.
 public struct Identity: Sendable {
-  /// Of the fingerprint and of the key.
+  /// The length of the fingerprint and of the key.
   public static let byteCount = 32
 
-  /// With so many bytes of its fingerprint every actor of a peer begins.
+  /// How many bytes of its fingerprint every actor of a peer begins with.
   public static let personByteCount = 8
 
   /// The SHA-256 of the public key, by which peers identify us.
@@ -21,7 +21,7 @@ public struct Identity: Sendable {
   /// Signs the changes that this person makes.
   public var signer: ChangeSigner? { ChangeSigner(seed: privateKey) }
 
-  /// Makes a new one.
+  /// Makes a new identity.
   public init(random: RandomSource = RandomSource()) {
     var random = random
     self.init(randomBytes: random.bytes(Self.byteCount))
@@ -29,7 +29,7 @@ public struct Identity: Sendable {
 
   private init(randomBytes: [UInt8]) {
     privateKey = randomBytes
-    // Every 32 bytes are the seed of a key.
+    // Any 32 bytes are the seed of a key.
     let key = try? Curve25519.Signing.PrivateKey(rawRepresentation: randomBytes)
     fingerprint = key.map { Identity.fingerprint(ofPublicKey: Array($0.publicKey.rawRepresentation)) } ?? []
     precondition(fingerprint.count == Self.byteCount, "an Ed25519 seed has 32 bytes")
@@ -63,13 +63,13 @@ extension Identity {
   private static let pemBegin = "-----BEGIN PRIVATE KEY-----"
   private static let pemEnd = "-----END PRIVATE KEY-----"
 
-  /// The private key as other programs read it, OpenSSL among them.
+  /// The private key in the form that other programs such as OpenSSL read.
   package var pem: String {
     let body = Data(Self.derPrefix + privateKey).base64EncodedString()
     return "\(Self.pemBegin)\n\(body)\n\(Self.pemEnd)\n"
   }
 
-  /// Nil if the text is no Ed25519 key in PEM.
+  /// Nil if the text is not an Ed25519 key in PEM.
   package init?(pem: String) {
     let lines = pem.split(whereSeparator: \.isNewline).map { $0.trimmingCharacters(in: .whitespaces) }
     guard lines.count >= 3, lines.first == Self.pemBegin, lines.last == Self.pemEnd,

@@ -10,7 +10,7 @@ extension PeerProof {
     }
   }
 
-  /// The only peer that may have this proof; nil where several may.
+  /// The only peer that may have this proof; nil if several may.
   package var peer: PeerId? {
     if case .key(let fingerprint) = self { Identity.peerId(of: fingerprint) } else { nil }
   }

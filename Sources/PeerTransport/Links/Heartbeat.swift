@@ -13,10 +13,10 @@ package final class Heartbeat {
     (self.clock, keepalive) = (clock, Keepalive(now: clock.now, pace: pace))
   }
 
-  /// Begins to check.
+  /// Starts the checks.
   ///
   /// - Parameters:
-  ///   - isThere: whether the other machine acknowledges what it is sent.
+  ///   - isThere: whether the other machine acknowledges what it is sent
   ///   - act: what to do when the other end is silent.
   package func start(
     isThere: @escaping @AutomergeRepo () -> Bool, act: @escaping @AutomergeRepo (Keepalive.Effect) -> Void
@@ -27,7 +27,7 @@ package final class Heartbeat {
 
   package func heard() { keepalive.heard(at: clock.now) }
 
-  /// Pings, and gives the other end less time than usual to answer. Only after `start`.
+  /// Pings, and gives the other end less time than usual to answer. Call only after `start`.
   package func probe() {
     guard let act else { return }
     keepalive.probe(at: clock.now)

@@ -2,8 +2,8 @@
 ///
 ///     heard ──15 s of silence──► asked ──again every 15 s──► 45 s: gone, unless its machine still takes what we send
 ///
-/// A program that is busy with a large note does not answer, yet its machine still acknowledges what it is sent. A machine that
-/// is gone does not.
+/// A program that is busy with a large note does not answer, but its machine still acknowledges what it is sent. A
+/// machine that is gone does not.
 package struct Keepalive {
   /// How long the other end may be silent.
   package struct Pace: Sendable {
@@ -21,9 +21,9 @@ package struct Keepalive {
     package static let peers = Pace(pingAfter: .seconds(15), deadAfter: .seconds(45), hungAfter: .seconds(180))
   }
 
-  /// How long there is to answer when there is reason to believe that the other end is gone.
+  /// The time to answer when the other end is believed to be gone.
   package static let probeTime: Duration = .seconds(5)
-  /// A check that comes so late was held up by work of our own, and what has arrived meanwhile is not read yet.
+  /// A check that is this late was delayed by our own work, and what has arrived meanwhile is not read yet.
   package static let lateness: Duration = .seconds(2)
 
   package enum Effect: Equatable {
@@ -47,15 +47,15 @@ package struct Keepalive {
     probeEnd = nil
   }
 
-  /// There is reason to believe that the other end is gone. To be followed by a ping, and `nextCheck`.
+  /// Call when the other end is believed to be gone. Send a ping afterwards, and use `nextCheck`.
   package mutating func probe(at now: Duration) {
     lastPing = now
     probeEnd = now + Self.probeTime
   }
 
-  /// Check again after `nextCheck`.
+  /// Call again after `nextCheck`.
   ///
-  /// - Parameter isThere: whether the other machine acknowledges what we send, or says that it has no room.
+  /// - Parameter isThere: whether the other machine acknowledges what we send, or reports a full window
   package mutating func check(at now: Duration, isThere: Bool = false) -> Effect? {
     let silence = now - lastHeard
     if now - due < Self.lateness {
@@ -76,11 +76,12 @@ package struct Keepalive {
   }
 }
 
-/// Notices that the machine has slept: the calendar has gone on and the time that only runs while it is awake has not.
+/// Notices that the machine has slept: the calendar has advanced, but not the time that only runs while the machine is
+/// awake.
 package struct WakeWatch {
-  /// How often to look.
+  /// How often to check.
   package static let interval: Duration = .seconds(5)
-  /// More than a clock is put right by in between.
+  /// More than a clock is usually corrected by between two checks.
   package static let minimumSleepSeconds = 10.0
 
   private var last: (now: Duration, secondsSince1970: Double)?

@@ -1,8 +1,8 @@
-/// Why a link has ended, or did not come about.
+/// Why a link has ended, or was not established.
 package enum LinkError: Error, Hashable {
   case insecure(TLSError)
   case handshake(HandshakeError)
-  /// The connection broke, or this side gave it up. The reason is fit to show.
+  /// The connection broke, or this side gave it up. The reason can be shown to a person.
   case lost(reason: String)
   case tooManyConnections
   case stopped

@@ -3,13 +3,13 @@ import AutomergeRepo
 /// Decides whether a link handles received messages: not while it is held, and not while it rests.
 @AutomergeRepo
 package final class LinkIntake {
-  /// Earlier messages of the peer still wait.
+  /// Whether earlier messages of the peer still wait.
   package var isHeld = false
-  /// When the long message that is coming in began.
+  /// When the long message began that is arriving now.
   package private(set) var unfinishedSince: Duration?
   package private(set) var isResting = false
   private var work = LinkWork()
-  /// Decides which links may work when; nil without a limit.
+  /// Decides which links may work at a time; nil without a limit.
   private let share: WorkShare?
   private let unfinished: UnfinishedFrames?
 
@@ -17,12 +17,12 @@ package final class LinkIntake {
 
   package var isPaused: Bool { isHeld || isResting }
 
-  /// The time of which the share is a part: real time, whatever the link's clock says.
+  /// The time that is divided among the links: real time, whatever the link's clock says.
   package var workTime: Duration { share?.clock.now ?? .zero }
 
-  /// Notes that the link has worked since this time, and rests if that was more than its share.
+  /// Records that the link has worked since this time. Lets the link rest if that was more than its share.
   ///
-  /// - Parameter isNew: the other side has not introduced itself yet.
+  /// - Parameter isNew: whether the other side has not introduced itself yet
   package func worked(since start: Duration, isNew: Bool, onRested: @escaping @AutomergeRepo () -> Void) {
     guard let share else { return }
     let now = share.clock.now
@@ -34,7 +34,7 @@ package final class LinkIntake {
     }
   }
 
-  /// Notes how much has come of a message that is not whole.
+  /// Records how much of an unfinished message has arrived.
   package func noteUnfinished(byteCount: Int, at now: Duration) {
     guard byteCount > UnfinishedFrames.longByteCount else { return unfinishedSince = nil }
     unfinishedSince = unfinishedSince ?? now

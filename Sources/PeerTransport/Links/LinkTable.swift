@@ -1,11 +1,11 @@
 import AutomergeRepo
 
-/// A provider's links, the current link of each peer, and what all of them share.
+/// A provider's links, the current link of each peer, and the limits that all of them share.
 @AutomergeRepo
 package final class LinkTable {
   package struct Entry {
     package let link: PeerLink
-    /// The other end's.
+    /// The other end's address.
     package let address: PeerAddress
     /// Waits for the outcome of the call that made the link.
     package var attempt: LinkAttempt?
@@ -17,12 +17,12 @@ package final class LinkTable {
   private var entries: [ObjectIdentifier: Entry] = [:]
   private var linkOfPeer: [PeerId: PeerLink] = [:]
 
-  /// - Parameter clock: real time, of which the links have a share.
+  /// - Parameter clock: real time, which is divided among the links
   package nonisolated init(clock: any RepoClock) { share = WorkShare(clock: clock) }
 
   package var budgets: LinkBudgets { LinkBudgets(share: share, unsent: unsent, unfinished: unfinished) }
 
-  /// Links of any kind, those of strangers included.
+  /// The number of links of any kind, including those of strangers.
   package var count: Int { entries.count }
   package var all: [PeerLink] { entries.values.map(\.link) }
   package var ofPeers: [PeerLink] { Array(linkOfPeer.values) }
@@ -42,16 +42,16 @@ package final class LinkTable {
     entries[ObjectIdentifier(link)] = Entry(link: link, address: address, attempt: attempt)
   }
 
-  /// The attempt that made the link, the first time.
+  /// The attempt that made the link; nil from the second call on.
   package func takeAttempt(of link: PeerLink) -> LinkAttempt? {
     defer { entries[ObjectIdentifier(link)]?.attempt = nil }
     return entries[ObjectIdentifier(link)]?.attempt
   }
 
-  /// From now on this link counts for the peer; nil for none.
+  /// Makes this the current link of the peer; with nil, the peer has none.
   package func setCurrent(_ link: PeerLink?, for peer: PeerId) { linkOfPeer[peer] = link }
 
-  /// Nil if the link has been removed before.
+  /// Returns nil if the link was removed before.
   package func remove(_ link: PeerLink) -> Entry? { entries.removeValue(forKey: ObjectIdentifier(link)) }
 
   /// The incoming links of strangers, and of peers that are not identified yet.

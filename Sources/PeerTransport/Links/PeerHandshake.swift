@@ -2,11 +2,11 @@ import AutomergeRepo
 
 /// Why a connection did not become a link to a peer, or ended.
 public enum HandshakeError: Error, Hashable, Sendable {
-  /// A message out of turn.
+  /// A message out of order.
   case unexpectedMessage
-  /// It speaks none of our versions of the protocol.
+  /// The other side speaks none of our versions of the protocol.
   case versionMismatch
-  /// The peer wanted to reach a peer other than us, or is not the one we wanted.
+  /// The peer wants to reach another peer, or is not the one that we want.
   case wrongPeer
   /// We have reached ourselves.
   case ownPeerId
@@ -27,7 +27,7 @@ public struct PeerHandshake {
   package static let maximumPeerIdByteCount = 256
 
   public enum Role: Hashable, Sendable {
-    /// We called, and will only talk to `expecting` if it is given.
+    /// We called, and accept only `expecting`, if it is given.
     case dialer(expecting: PeerId?)
     case listener
   }
@@ -59,7 +59,7 @@ public struct PeerHandshake {
   package let role: Role
   private let local: LocalPeer
   private let permits: Permission
-  /// What the other side has shown; nil until then.
+  /// The other side's proof; nil until it is known.
   package private(set) var proof: PeerProof?
   private var state = State.idle
 
@@ -157,13 +157,13 @@ public struct PeerHandshake {
   }
 }
 
-/// Which of two connections to the same peer stays. Both ends come to the same answer.
+/// Which of two connections to the same peer stays. Both ends decide alike.
 package enum LinkDirection: Hashable, Sendable {
   case incoming
   case outgoing
 
-  /// Of two that were opened by the same side the newer stays, for the older is likely dead; else the one that the
-  /// smaller peer id opened.
+  /// Of two connections that the same side opened, the newer one stays, because the older one is probably dead;
+  /// otherwise the one that the smaller peer id opened.
   package static func newStays(local: PeerId, peer: PeerId, old: LinkDirection, new: LinkDirection) -> Bool {
     if old == new { return true }
     return new == (local < peer ? .outgoing : .incoming)

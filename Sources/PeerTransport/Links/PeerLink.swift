@@ -11,9 +11,9 @@ package final class PeerLink {
     case proven(PeerProof)
     case established(PeerId, PeerMetadata)
     case received(RepoMessage)
-    /// Much of the sent data has not left this machine, or all of it now has.
+    /// Many sent bytes have not left this machine, or all of them have now.
     case crowded(Bool)
-    /// Sent bytes do not arrive; repeated until they do.
+    /// Sent bytes do not arrive. Repeated until they do.
     case stalled
     /// The last event.
     case closed(LinkError)
@@ -22,7 +22,7 @@ package final class PeerLink {
   package let openedAt: Duration
   /// The peer at the other end, also after it has gone.
   package private(set) var peer: PeerId?
-  /// What the other end has shown; nil until then.
+  /// The other end's proof; nil until it is known.
   package var proof: PeerProof? { handshake.proof }
   /// Whether the peer may send long messages. A stranger needs none.
   package var isTrusted = false { didSet { limitMessages() } }
@@ -32,7 +32,7 @@ package final class PeerLink {
   private let unsent: UnsentBytes?
   private let onEvent: (PeerLink, Event) -> Void
   private var handshake: PeerHandshake
-  /// Runs until the peer is known.
+  /// The timeout of the handshake.
   private var deadline: (any ScheduledAction)?
   private var backPressure = BackPressure()
   private let intake: LinkIntake
@@ -66,10 +66,10 @@ package final class PeerLink {
 
   package var direction: LinkDirection { handshake.role == .listener ? .incoming : .outgoing }
 
-  /// The host, among this machine's, that the link uses; nil if unknown.
+  /// The address of this machine that the link uses; nil if unknown.
   package var localHost: String? { transport.localHost }
 
-  /// - Parameter politely: sends what waits first, for a second at most.
+  /// - Parameter politely: whether to send what waits first, for a second at most
   package func close(_ reason: LinkError, politely: Bool = true) {
     guard end == nil else { return }
     end = reason
@@ -127,9 +127,9 @@ package final class PeerLink {
 
   // MARK: Sending
 
-  /// Sends in this turn. A peer for which too much waits is cut off.
+  /// Sends in this turn. Cuts the peer off if too many bytes wait for it.
   ///
-  /// - Returns: false if the message is too long for a frame. It is dropped, and later ones are sent.
+  /// - Returns: false if the message is too long for a frame. It is dropped; later ones are still sent.
   @discardableResult
   package func send(_ message: RepoMessage) -> Bool {
     guard isOpen else { return true }
@@ -153,10 +153,10 @@ package final class PeerLink {
     return true
   }
 
-  /// Bytes that were sent and have not left this machine.
+  /// The bytes that were sent and have not left this machine.
   package var unsentByteCount: Int { transport.unsentByteCount }
 
-  /// Whether sent bytes had not arrived at the last look.
+  /// Whether sent bytes had not arrived at the last check.
   package var isStalled: Bool { stalls.isStalled }
 
   private func noteUnsent() {
@@ -183,7 +183,7 @@ package final class PeerLink {
 
   // MARK: Receiving
 
-  /// Stops taking messages: earlier ones of the peer still wait.
+  /// Whether to stop handling messages, because earlier ones of the peer still wait.
   package var isHeld: Bool {
     get { intake.isHeld }
     set {
@@ -242,7 +242,7 @@ package final class PeerLink {
     do {
       message = try RepoMessage(body)
     } catch {
-      // Drop one bad message from a known peer; end a stranger's link at once.
+      // One bad message of a known peer is dropped; a stranger's link ends at once.
       guard peer != nil else { throw error }
       return
     }
@@ -255,7 +255,7 @@ package final class PeerLink {
 
   // MARK: Signs of life
 
-  /// Call when the other end may be gone: pings it, and gives it less time than usual to answer.
+  /// Call when the other end is believed to be gone: pings it, and gives it less time than usual to answer.
   package func probe() {
     if isOpen { heartbeat.probe() }
   }

@@ -1,4 +1,4 @@
-/// Decides when to redial a peer: at once, then after ever longer pauses, without end.
+/// Decides when to redial a peer: at once, then after increasing pauses, without end.
 ///
 ///     off ──wanted──► dialing ──connected──► connected
 ///                      ▲   │ failed             │ lost
@@ -8,13 +8,14 @@ public struct Reconnect: Sendable {
   /// Source: PeerProtocol.md, "Staying connected".
   public static let minimumPause: Duration = .milliseconds(100)
   public static let maximumPause: Duration = .seconds(30)
-  /// The longest pause after an unanswered call to a peer that was lost on a network of this machine. With the second that such
-  /// a call may take, the peer is called again within two.
+  /// The longest pause after an unanswered call to a peer that was lost on a network of this machine. With the second
+  /// that such a call may take, the peer is called every two seconds or more often.
   public static let maximumPauseNearby: Duration = .milliseconds(700)
-  /// For how long after the loss.
+  /// How long after the loss the pauses stay this short.
   public static let eagerTime: Duration = .seconds(600)
-  /// The longest pause before a server that was lost is called again: this, or the part of the time since the loss. A server is
-  /// expected back soon, and as it may have many callers they become patient while it stays away.
+  /// The longest pause before a lost server is called again: this, or the time since the loss divided by `pausePart`,
+  /// whichever is longer. A server is expected back soon; but since it may have many callers, they become more patient the longer
+  /// it stays away.
   public static let maximumPauseOfServer: Duration = .seconds(1)
   public static let pausePart = 32
 
@@ -27,7 +28,7 @@ public struct Reconnect: Sendable {
     /// A call got no answer from a peer that was last reached on a network of this machine, or is announced there.
     case unanswered
     case timerFired
-    /// There is reason to believe that it can be reached now.
+    /// The peer can probably be reached now.
     case found
     case unwanted
   }
@@ -45,22 +46,22 @@ public struct Reconnect: Sendable {
     case pausing
   }
 
-  /// More are not placed because of news; each ends by itself.
+  /// The most calls that news may cause at once; each ends by itself.
   private static let maximumCalls = 3
 
   private let isServer: Bool
   private var state = State.off
-  /// Nil unless it was connected.
+  /// Nil if it was never connected.
   private var lostAt: Duration?
   private var failures = 0
-  /// Calls under way while dialing. What was sent before there was a network again is sent again only after seconds, so news
-  /// is a reason for another call.
+  /// The calls in progress while dialing. What was sent while there was no network is retransmitted only after seconds,
+  /// so news justifies another call.
   private var calls = 0
 
-  /// - Parameter isServer: whether the peer is always on, but for accidents.
+  /// - Parameter isServer: whether the peer should always be online
   public init(isServer: Bool = false) { self.isServer = isServer }
 
-  /// - Parameter jitter: a random number from 0 to 1, so that peers which lost each other do not all call at once.
+  /// - Parameter jitter: a random number from 0 to 1, so that peers which lost each other do not all call at once
   public mutating func receive(_ event: Event, jitter: Double, at now: Duration) -> [Effect] {
     switch (state, event) {
     case (.off, .wanted):

@@ -1,15 +1,15 @@
 import AutomergeRepo
 
-/// Decides when sent bytes do not arrive, long before the connection counts as dead.
+/// Notices that sent bytes do not arrive, long before the connection counts as dead.
 ///
-/// The kernel retransmits after ever longer pauses, and goes on pausing when the network is back. Another connection gets through
-/// at once, so the peer is redialled.
+/// The kernel retransmits after increasing pauses, and continues to pause when the network is back. A new connection
+/// gets through at once, so the peer is redialled.
 package struct StallDetection {
-  /// How often to look while something is on its way.
+  /// How often to check while bytes are on their way.
   package static let interval: Duration = .milliseconds(500)
-  /// So long the kernel's own pauses are short enough.
+  /// Until this time the kernel's own pauses are short enough.
   package static let patience: Duration = .milliseconds(1500)
-  /// How often to redial then, and after `eagerTime`.
+  /// How often to redial after that, and after `eagerTime`.
   package static let pause: Duration = .seconds(1)
   package static let longPause: Duration = .seconds(5)
   package static let eagerTime: Duration = .seconds(60)
@@ -37,7 +37,7 @@ package struct StallDetection {
   }
 }
 
-/// Checks regularly whether a link's sent bytes arrive, while any are under way.
+/// Checks regularly whether a link's sent bytes arrive, while any are on their way.
 @AutomergeRepo
 package final class StallWatch {
   private let transport: any Transport
@@ -47,12 +47,12 @@ package final class StallWatch {
 
   package init(_ transport: any Transport, clock: any RepoClock) { (self.transport, self.clock) = (transport, clock) }
 
-  /// Whether sent bytes had not arrived at the last look.
+  /// Whether sent bytes had not arrived at the last check.
   package var isStalled: Bool { detection.isStalled }
 
-  /// Something has been sent.
+  /// Call when something has been sent.
   ///
-  /// - Parameter onStall: called when they do not arrive, and again until they do.
+  /// - Parameter onStall: called when the bytes do not arrive, and again until they do
   package func watch(onStall: @escaping @AutomergeRepo () -> Void) {
     guard timer == nil, !transport.isWithinMachine, transport.isOpen else { return }
     timer = clock.schedule(after: StallDetection.interval) { [weak self] in

@@ -2,15 +2,15 @@ import UV
 
 /// Decides which link makes room for a caller that has not proved to be a peer we know.
 ///
-/// A caller is never turned away for the links of others: one address has only so many, and where all places are taken, the
-/// address that holds most of them gives one up, its oldest first. Callers that hold idle links open thereby close
-/// their own links and not those of a newcomer at another address. Links that our person waits for, such as that of a peer
-/// with an open invitation, are closed only where there is no other.
+/// A caller is never turned away because of other callers' links: each address has a limit, and when all places are
+/// taken, the address with the most links loses its oldest one. So callers that hold idle links open close their own
+/// links, and not those of a newcomer at another address. Links that this person waits for, such as that of a peer with
+/// an open invitation, are closed only if there are no others.
 package struct StrangerLinks {
-  /// Source of both: PeerProtocol.md, "Links".
+  /// Source of both limits: PeerProtocol.md, "Links".
   package static let maximumCount = 32
   package static let maximumPerAddress = 8
-  /// A stranger's link that no person waits for ends after this time.
+  /// A stranger's link that this person does not wait for ends after this time.
   package static let maximumIdleTime: Duration = .seconds(60)
 
   package struct Link: Equatable {
@@ -41,8 +41,8 @@ package struct StrangerLinks {
     links.min { ($0.isAwaited ? 1 : 0, $0.openedAt) < ($1.isAwaited ? 1 : 0, $1.openedAt) }?.id
   }
 
-  /// What counts as one address: of IPv6 the network, since a machine may choose any address of its own, but on the local
-  /// link, where all machines have the same network, the address itself.
+  /// What counts as one address: for IPv6 the network, because a machine may choose any address in it; but the address
+  /// itself on the local link, where all machines have the same network.
   private static func source(of host: String) -> [UInt8] {
     let bytes = SocketAddress(host: host, port: 0)?.hostBytes ?? Array(host.utf8)
     let isLocal = bytes.starts(with: [0xfe, 0x80]) || host == "::1"

@@ -1,11 +1,12 @@
 import AutomergeRepo
 
-/// Limits the received bytes of unfinished long messages. One peer may fill a frame, and all together may send little more.
+/// Limits the received bytes of unfinished long messages: of one peer to the length of a frame, of all together to a
+/// fixed total.
 @AutomergeRepo
 package final class UnfinishedFrames {
-  /// Messages longer than this count. Source of both: PeerProtocol.md, "Links".
+  /// Longer messages count. Source of both limits: PeerProtocol.md, "Links".
   package nonisolated static let longByteCount = 1 << 20
-  /// Beyond this the peer whose message arrives most slowly is cut off.
+  /// Beyond this total, the peer whose message arrives most slowly is cut off.
   package var maximumByteCount = 96 << 20
 
   private let links: @AutomergeRepo () -> [PeerLink]
@@ -16,7 +17,7 @@ package final class UnfinishedFrames {
 
   private var long: [PeerLink] { links().filter { $0.isOpen && $0.hasUnfinished } }
 
-  /// Call when more of a long message has come.
+  /// Call when more of a long message has arrived.
   /// - Complexity: O(n) in the links
   package func grew(at now: Duration) {
     while byteCount > maximumByteCount, let slowest = long.min(by: { $0.frameRate(at: now) < $1.frameRate(at: now) }) {

@@ -1,12 +1,13 @@
 import AutomergeRepo
 
-/// Limits what waits to be sent: each peer may have some bytes waiting, and all together a fixed total.
+/// Limits the bytes that wait to be sent, for each peer and in total.
 @AutomergeRepo
 package final class UnsentBytes {
-  /// Beyond this total a peer is told nothing new even when little waits for it. Source of both: PeerProtocol.md, "Expensive
-  /// changes".
+  /// Beyond this total, a peer is told nothing new even if few bytes wait for it. Source of both limits:
+  /// PeerProtocol.md, "Expensive changes".
   package static let muchByteCount = 8 << 20
-  /// Beyond this total a peer is cut off: of those that acknowledge nothing, or else of all, the one for which most waits.
+  /// Beyond this total, a peer is cut off: of those that acknowledge nothing, or else of all, the one with the most
+  /// unsent bytes.
   package var maximumByteCount = 128 << 20
 
   private let links: @AutomergeRepo () -> [PeerLink]

@@ -1,28 +1,29 @@
 import AutomergeRepo
 
-/// How much of the loop's time the messages of one link, or of several, take: some at once, and then every other moment.
+/// The part of the loop's time that the messages of one link, or of several, may take: some at once, and then half of
+/// the time.
 ///
-/// A link that has used up its time rests until it is its turn again, so that many small messages, each of which is quick, do
-/// not keep keystrokes and other peers waiting.
+/// A link that has used up its time rests until its next turn, so that many small, quick messages do not delay
+/// keystrokes and other peers.
 package struct LinkWork {
-  /// Source of both: PeerProtocol.md, "Expensive changes".
+  /// Source of both limits: PeerProtocol.md, "Expensive changes".
   package static let atOnce: Duration = .milliseconds(8)
-  /// While all links together have used up theirs.
+  /// The limit while all links together have used up theirs.
   package static let atOnceAmongMany: Duration = .milliseconds(2)
-  /// A rest is no longer than this, unless a single message took longer: a person who types without a pause notices a longer
-  /// one. It is as long as what a link may do at once among many, so that they have half of the time, too.
+  /// The longest rest, unless a single message took longer: a person who types without a pause would notice a longer
+  /// one. It equals what a link may do at once among many, so that the links have half of the time, too.
   package static let maximumRest: Duration = .milliseconds(4)
 
   private static let all = Self.atOnce + Self.atOnce
 
-  /// Twice what is left: every moment that passes gives half of itself.
+  /// Twice the time that is left: every moment that passes returns half of itself.
   private var doubleLeft = Self.all
   private var countedAt: Duration?
-  /// What was used and not rested for yet, without what the moments since have given back: a link that has been busy for long,
-  /// but never too busy, does not rest for all of that.
+  /// The time that was used and not rested for yet, minus what the moments since have returned: a link that has been
+  /// busy for long, but never too busy, does not rest for all of it.
   package private(set) var used: Duration = .zero
 
-  /// Notes that messages have taken some time until now. Returns whether the link has to rest.
+  /// Records that messages have taken some time until now. Returns whether the link has to rest.
   package mutating func worked(_ time: Duration, at now: Duration, amongMany: Bool = false) -> Bool {
     let passed = countedAt.map { now - $0 } ?? .zero
     countedAt = now
@@ -40,15 +41,15 @@ package struct LinkWork {
   }
 }
 
-/// Lets resting links resume one after the other, so that together they leave half of the time to everything else.
+/// Lets resting links resume one after the other, so that together they leave half of the time for everything else.
 ///
-/// Also keeps many links, none of which does much, from filling one turn of the loop together: once they have, each has little
-/// at once. A link that does less than that, such as a typist's, never rests for the others.
+/// Also keeps many links that each do little from filling a turn of the loop together: once they have, each may do less
+/// at once. A link that does less than that, such as a typist's, never rests because of the others.
 @AutomergeRepo
 package final class WorkShare {
   private var freeAt: Duration = .zero
   private var all = LinkWork()
-  /// Links whose other side has not introduced itself yet. To such a link nothing can be charged: it is new.
+  /// Links whose other side has not introduced itself yet. They are charged together, because each is new.
   private var newcomers = LinkWork()
 
   /// Measures the links' work, and ends their rests.
@@ -56,9 +57,9 @@ package final class WorkShare {
 
   package nonisolated init(clock: any RepoClock) { self.clock = clock }
 
-  /// Notes that a link has worked. Returns how long it has to rest; nil if it may go on.
+  /// Records that a link has worked. Returns how long it has to rest; nil if it may continue.
   ///
-  /// - Parameter isNew: the other side of the link has not introduced itself yet.
+  /// - Parameter isNew: whether the other side of the link has not introduced itself yet
   package func worked(_ time: Duration, by link: inout LinkWork, isNew: Bool = false, at now: Duration) -> Duration? {
     let amongMany = all.worked(time, at: now)
     var mustRest = link.worked(time, at: now, amongMany: amongMany)

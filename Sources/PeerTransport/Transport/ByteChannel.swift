@@ -11,7 +11,7 @@ package protocol ByteChannel: AnyObject {
   var isOpen: Bool { get }
   /// Sends bytes after all earlier ones; those that the medium does not accept at once wait.
   func write(_ bytes: [UInt8]) throws(LinkError)
-  /// Bytes that were sent and have not left this process.
+  /// The bytes that were sent and have not left this process.
   var unsentByteCount: Int { get }
   func resumeReading()
   func pauseReading()
@@ -25,11 +25,11 @@ package protocol ByteChannel: AnyObject {
 
 /// An event on a channel.
 package enum ChannelEvent {
-  /// Bytes may be sent, and what has been agreed with the other end is known. The first event.
+  /// Bytes may be sent, and what was negotiated with the other end is known. The first event.
   case ready(keyFingerprint: [UInt8]?)
-  /// The channel has worked since this time on bytes that came, as for a handshake of its own.
+  /// The channel itself has worked on received bytes since this time, for example on a handshake.
   case worked(since: Duration)
-  /// Valid until the report returns.
+  /// Valid until `report` returns.
   case received(UnsafeRawBufferPointer)
   /// Bytes had to wait, and all of them have been sent.
   case drained

@@ -1,11 +1,11 @@
-/// How messages follow each other on a byte stream: a length of four bytes, big-endian, then so many bytes.
+/// Messages on a byte stream, each preceded by its length as four bytes, big-endian.
 public enum Frame {
   /// Source: PeerProtocol.md, "Links".
   public static let maximumByteCount = 64 << 20
-  /// For a connection whose peer is not known yet.
+  /// The limit for a connection whose peer is not known yet.
   public static let maximumByteCountBeforeHandshake = 4 << 10
 
-  /// `body` with its length before it.
+  /// `body` preceded by its length.
   public static func encode(_ body: [UInt8]) throws(FrameError) -> [UInt8] {
     guard !body.isEmpty else { throw .empty }
     guard body.count <= maximumByteCount else { throw .tooLong(byteCount: body.count, limit: maximumByteCount) }
@@ -21,25 +21,27 @@ public enum Frame {
     "does not get what it lacks: it would take a message of over \(maximumByteCount >> 20) MiB"
 }
 
-/// Why bytes are no frame. The stream cannot be read any further then.
+/// Why bytes are not a frame. The stream cannot be read any further then.
 public enum FrameError: Error, Hashable, Sendable {
   case empty
   case tooLong(byteCount: Int, limit: Int)
 }
 
-/// Cuts a byte stream into frames.
+/// Splits a byte stream into frames.
+///
+/// Checks an announced length before it allocates anything; memory grows only with the received bytes.
 ///
 /// Checks an announced length before it allocates anything; memory grows only with the received bytes.
 public struct FrameDecoder: Sendable {
-  /// The longest body that is taken from now on.
+  /// The longest body to accept from now on.
   public var maximumByteCount: Int
-  /// Whether a frame that is longer, but within what a frame may have at all, is passed over instead of being an error.
+  /// Whether a frame that is longer, but within the limit of all frames, is skipped instead of being an error.
   public var skipsTooLong = false
 
   private var buffer: [UInt8] = []
   /// Where the next frame begins in `buffer`.
   private var start = 0
-  /// Bytes of a frame that is passed over which are still to come.
+  /// How many bytes of a skipped frame are still to come.
   private var skippedByteCount = 0
 
   public init(maximumByteCount: Int = Frame.maximumByteCountBeforeHandshake) {
@@ -58,7 +60,7 @@ public struct FrameDecoder: Sendable {
     buffer.append(contentsOf: bytes)
   }
 
-  /// The next whole body; nil until more has come in.
+  /// The next complete body; nil until it has arrived.
   public mutating func next() throws(FrameError) -> [UInt8]? {
     while true {
       skip()
@@ -73,7 +75,7 @@ public struct FrameDecoder: Sendable {
     }
   }
 
-  /// The body of so many bytes at the beginning; nil until it has come in.
+  /// The body of this length at the beginning; nil until it has arrived.
   private mutating func take(_ byteCount: Int) -> [UInt8]? {
     guard bufferedByteCount >= 4 + byteCount else { return nil }
     let body = Array(buffer[start + 4..<start + 4 + byteCount])
@@ -92,7 +94,7 @@ public struct FrameDecoder: Sendable {
 
   private mutating func letGoOfTheRead() {
     guard start == buffer.count else { return }
-    // A frame that was large does not keep its room for ever.
+    // The memory of a large frame is released.
     buffer.removeAll(keepingCapacity: buffer.count <= 64 << 10)
     start = 0
   }

@@ -2,7 +2,7 @@ import AutomergeRepo
 
 /// A transport over a stream of bytes, on which messages follow each other as frames.
 ///
-/// A conforming type appends what comes in to `frames`, and then reports `received`.
+/// A conforming type appends received bytes to `frames`, and then reports `received`.
 @AutomergeRepo
 package protocol FramedTransport: Transport {
   var frames: FrameDecoder { get set }

@@ -2,7 +2,7 @@ import AutomergeRepo
 import Foundation
 import UV
 
-/// Time as the event loop keeps it.
+/// The event loop's time.
 public final class LoopClock: RepoClock {
   private let loop: Loop
 
@@ -15,7 +15,7 @@ public final class LoopClock: RepoClock {
     after delay: Duration, _ action: @escaping @AutomergeRepo () -> Void
   ) -> any ScheduledAction {
     let scheduled = LoopAction()
-    // If libuv has no memory for a timer, nothing can help; the action then never runs, as if cancelled.
+    // If libuv has no memory for a timer, the action never runs, as if cancelled.
     scheduled.timer = try? loop.after(delay) { AutomergeRepo.assumeIsolated { action() } }
     return scheduled
   }

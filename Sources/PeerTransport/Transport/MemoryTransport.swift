@@ -4,16 +4,16 @@ import AutomergeRepo
 @AutomergeRepo
 package final class MemoryTransport: FramedTransport {
   package var frames = FrameDecoder()
-  /// What this end says of itself. A test sets both, to have a network that loses bytes, or none.
+  /// This end's delivery. A test sets it at both ends, for a network that loses bytes.
   package var delivery: Delivery?
   package var isWithinMachine = false
   package private(set) var isOpen = true
-  /// What the other end has shown; nil where it shows nothing, as one that never completes a TLS handshake.
+  /// The other end's proof; nil if there is none, as of an end that never completes a TLS handshake.
   private let proof: PeerProof?
   private let capacity: Int
   private let clock: any RepoClock
   private var report: (@AutomergeRepo (TransportEvent) -> Void)?
-  /// Until either end is closed.
+  /// Nil once either end is closed.
   private var other: MemoryTransport?
   private var unsent: [UInt8] = []
   /// Bytes that arrived and were not read, which the kernel would hold for a socket.
@@ -24,8 +24,8 @@ package final class MemoryTransport: FramedTransport {
   /// Two ends that are connected to each other.
   ///
   /// - Parameters:
-  ///   - proofs: what the second end shows to the first, and the first to the second.
-  ///   - capacity: how many bytes are taken from an end before the other one reads.
+  ///   - proofs: the second end's proof to the first, and the first end's to the second
+  ///   - capacity: how many bytes an end may send before the other one reads
   package static func pair(
     clock: any RepoClock, proofs: (PeerProof?, PeerProof?), capacity: Int = 1 << 20
   ) -> (MemoryTransport, MemoryTransport) {
@@ -96,7 +96,7 @@ package final class MemoryTransport: FramedTransport {
       report?(.received)
     }
     other?.roomWasMade()
-    // An end that does not read learns of the other's end when it reads again, as with a socket.
+    // As with a socket, an end that does not read notices the other end's closing when it reads again.
     if hasOtherEnded, isReading { close() }
   }
 

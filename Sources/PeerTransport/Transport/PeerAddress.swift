@@ -26,14 +26,14 @@ public struct PeerAddress: Hashable, Sendable, CustomStringConvertible {
 
   public var description: String { host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)" }
 
-  /// When listening: every address of this machine.
+  /// For listening: every address of this machine.
   package static let anyHost = "*"
 
-  /// Whether it means every address of this machine.
+  /// Whether this means every address of this machine.
   package var isAny: Bool { [Self.anyHost, "::", "0.0.0.0"].contains(host) }
 
-  /// Whether it names a machine that can be called, by number. What peers say of themselves must: their names are not
-  /// looked up.
+  /// Whether this names, by number, a machine that can be called. Peers' own addresses must be numeric, because their
+  /// names are not looked up.
   package var isCallable: Bool { port != 0 && !isAny && SocketAddress(host: host, port: port) != nil }
 }
 
@@ -53,7 +53,7 @@ public enum PeerNetworkError: Error, Hashable, Sendable {
 }
 
 extension PeerNetworkError: CustomStringConvertible {
-  /// One sentence, fit to show.
+  /// One sentence that can be shown to a person.
   public var description: String {
     switch self {
     case .badAddress(let text): "\(text) is no address; write host:port"
@@ -62,8 +62,7 @@ extension PeerNetworkError: CustomStringConvertible {
     case .unreachable(let address, let reason), .noAnswer(let address, let reason):
       "\(address) cannot be reached: \(reason)"
     case .insecure(let error): error.description
-    case .handshake(.wrongPeer): "another peer answers there"
-    case .handshake(let error): "the other side is no peer that can be talked to: \(error)"
+    case .handshake(let error): error.description
     case .tooManyConnections: "there are too many connections"
     case .stopped: "the network is off"
     }
@@ -71,6 +70,6 @@ extension PeerNetworkError: CustomStringConvertible {
 }
 
 extension String {
-  /// A host, without what marks an IPv4 address on an IPv6 socket.
+  /// The host, without the prefix of an IPv4 address on an IPv6 socket.
   package var withoutIPv6Mapping: String { hasPrefix("::ffff:") ? String(dropFirst(7)) : self }
 }

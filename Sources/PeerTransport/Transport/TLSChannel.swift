@@ -8,7 +8,7 @@ package final class TLSChannel: ByteChannel {
   private let tls: TLSSession
   private var report: (@AutomergeRepo (ChannelEvent) -> Void)?
   private var isReady = false
-  /// Whether this side has ended: what still arrives is not read.
+  /// Whether this side has ended, so that what still arrives is not read.
   private var isFinishing = false
   private var failure: LinkError?
 

@@ -1,14 +1,15 @@
 internal import COpenSSL
 
-/// What all encrypted connections of one identity share: its key, and a certificate that only carries the key.
+/// What all encrypted connections of one identity share: its key, and a certificate whose only purpose is to contain
+/// the key.
 ///
-/// TLS 1.3 and nothing older; both sides prove a key; nothing is resumed. A certificate's name, dates and issuer are ignored.
+/// TLS 1.3 only; both sides prove a key; sessions are not resumed. A certificate's name, dates and issuer are ignored.
 /// Only the key counts, and TLS itself proves that the other side has it.
 package final class TLSContext {
   package enum Side { case dialer, listener }
 
-  /// What connections are for, so that another service that trusts the same key cannot be taken for this one.
-  /// Source: PeerProtocol.md, "Links".
+  /// The purpose of the connections, so that they cannot be confused with those of another service that trusts the same
+  /// key. Source: PeerProtocol.md, "Links".
   package static let applicationProtocol = Array("notes-lsp/1".utf8)
 
   // Freed in `deinit`, and never handed out beyond a session, which holds the context.
@@ -74,7 +75,7 @@ package final class TLSContext {
     return context
   }
 
-  /// Chooses our protocol if it is offered; what is chosen points into the offer, as OpenSSL wants it.
+  /// Chooses our protocol if it is offered. The result points into the offer, as OpenSSL requires.
   private static func choose(
     _ chosen: UnsafeMutablePointer<UnsafePointer<UInt8>?>?, _ chosenCount: UnsafeMutablePointer<UInt8>?,
     _ offered: UnsafePointer<UInt8>?, _ offeredCount: UInt32
@@ -112,10 +113,10 @@ package final class TLSContext {
     return certificate
   }
 
-  /// ASN.1's mark of UTF-8 text. Source: OpenSSL's `MBSTRING_UTF8`, a macro that Swift does not import.
+  /// ASN.1's tag of UTF-8 text. Source: OpenSSL's `MBSTRING_UTF8`, a macro that Swift does not import.
   private static let utf8Text: Int32 = 0x1000
 
-  /// What OpenSSL has to say, and forgets by being asked.
+  /// OpenSSL's last error; reading it clears it.
   package static var lastError: String {
     var text = "no reason given"
     var code = ERR_get_error()

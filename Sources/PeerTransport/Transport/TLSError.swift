@@ -1,12 +1,12 @@
-/// Why a connection is not encrypted, or no longer.
+/// Why a connection is not, or no longer, encrypted.
 public enum TLSError: Error, Hashable, Sendable {
   /// OpenSSL failed at an operation that every build of it supports.
   case unavailable(String)
-  /// The other side speaks no TLS 1.3, has no certificate of our kind, or was not content with ours.
+  /// The other side does not speak TLS 1.3, has no certificate of our kind, or did not accept ours.
   case handshake(String)
   /// The peer proved a key other than the one we called.
   case wrongKey
-  /// It speaks TLS, but not our protocol inside.
+  /// The other side speaks TLS, but not our protocol inside it.
   case otherProtocol
   /// The peer sent bytes that do not fit its keys, or closed the connection.
   case broken(String)

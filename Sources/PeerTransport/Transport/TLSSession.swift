@@ -4,8 +4,8 @@ internal import COpenSSL
 ///
 ///     handshaking ──advance──► established ──(error)──► of no more use
 ///
-/// OpenSSL sees no socket. After every call, what `takeOutput` gives belongs on the socket, also after an error: it says
-/// why to the other side.
+/// OpenSSL has no access to the socket. After every call, write the result of `takeOutput` to the socket, even after an
+/// error, about which it tells the other side.
 package final class TLSSession {
   private static let readByteCount = 16 << 10
   /// Plain bytes that are encrypted at a time, so that OpenSSL's buffer stays small.
@@ -13,9 +13,9 @@ package final class TLSSession {
 
   /// How the other side has to identify itself.
   private enum Verification {
-    /// By a key; nil for any, else one whose fingerprint begins with these bytes.
+    /// By a key; nil for any key, otherwise one whose fingerprint begins with these bytes.
     case key(beginningWith: [UInt8]?)
-    /// As the context demands: by a certificate that OpenSSL has checked, or not at all.
+    /// As the context requires: by a certificate that OpenSSL has verified, or not at all.
     case certificate
   }
 
@@ -32,7 +32,8 @@ package final class TLSSession {
   package private(set) var peerFingerprint: [UInt8]?
   private var sawWrongKey = false
 
-  /// - Parameter expected: how the only fingerprints that are accepted begin; nil for any. Nothing begins with no bytes.
+  /// - Parameter expected: the first bytes of the only fingerprints that are accepted; nil for any. No fingerprint
+  ///   matches an empty array.
   package convenience init(
     _ context: TLSContext, _ side: TLSContext.Side, expecting expected: [UInt8]? = nil
   ) throws(TLSError) {
@@ -61,7 +62,7 @@ package final class TLSSession {
     case .dialer: SSL_set_connect_state(ssl)
     case .listener: SSL_set_accept_state(ssl)
     }
-    // Read again only while a handshake of this session runs.
+    // Used only while a handshake of this session runs.
     SSL_set_ex_data(ssl, 0, Unmanaged.passUnretained(self).toOpaque())
   }
 
@@ -101,7 +102,7 @@ package final class TLSSession {
     return true
   }
 
-  /// Why the handshake has failed: what is wrong with the other side's certificate, if it is that.
+  /// Why the handshake has failed: the fault of the other side's certificate, if that is the reason.
   private var failure: String {
     let verdict = SSL_get_verify_result(ssl)
     guard case .certificate = verification, verdict != Int(X509_V_OK) else { return TLSContext.lastError }
@@ -121,7 +122,7 @@ package final class TLSSession {
     }
   }
 
-  /// Encrypts at most `writeByteCount` bytes.
+  /// Encrypts up to `writeByteCount` bytes.
   package func write(_ bytes: ArraySlice<UInt8>) throws(TLSError) {
     guard !bytes.isEmpty else { return }
     ERR_clear_error()
@@ -129,13 +130,13 @@ package final class TLSSession {
     guard Int(count) == bytes.count else { throw .broken(TLSContext.lastError) }
   }
 
-  /// Announces that we send nothing more.
+  /// Announces that we send no more.
   package func finish() {
     ERR_clear_error()
     SSL_shutdown(ssl)
   }
 
-  /// Takes the bytes to write to the socket.
+  /// Removes and returns the bytes to write to the socket.
   package func takeOutput() -> [UInt8] {
     let byteCount = BIO_ctrl_pending(output)
     guard byteCount > 0 else { return [] }
@@ -153,8 +154,8 @@ package final class TLSSession {
 
   // MARK: Certificates
 
-  /// Looks at the key in the other side's certificate and at nothing else. That the other side has the private half is
-  /// proved by the handshake itself.
+  /// Examines only the key in the other side's certificate. The handshake itself proves that the other side has the
+  /// private half.
   package static func isAcceptable(_ store: OpaquePointer?) -> Bool {
     guard let store, let ssl = X509_STORE_CTX_get_ex_data(store, SSL_get_ex_data_X509_STORE_CTX_idx()),
       let data = SSL_get_ex_data(OpaquePointer(ssl), 0), let certificate = X509_STORE_CTX_get0_cert(store),

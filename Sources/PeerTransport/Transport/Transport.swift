@@ -5,24 +5,25 @@ import AutomergeRepo
 ///     created ──open──► carrying ──finish──► closed
 ///                          └─────close────────▲
 ///
-/// A transport knows nothing of peers, of documents, or of what a message says. To add one, conform to this protocol, or to
-/// `FramedTransport` where the medium is a stream of bytes, and have a provider hand it to a `PeerLink`.
+/// A transport knows nothing about peers, documents or the content of messages. To add one, conform to this protocol,
+/// or to `FramedTransport` if the medium is a stream of bytes, and have a provider pass it to a `PeerLink`.
 @AutomergeRepo
 package protocol Transport: AnyObject {
-  /// Begins to carry. `proven` is the first event and `closed` is the last; until then the transport retains itself and `report`.
+  /// Opens the transport. `proven` is the first event and `closed` is the last; until then the transport retains itself
+  /// and `report`.
   func open(_ report: @escaping @AutomergeRepo (TransportEvent) -> Void)
   var isOpen: Bool { get }
 
   /// Sends a message in this turn; bytes that the medium does not accept at once wait, in order.
   func send(_ message: [UInt8]) throws(LinkError)
-  /// Bytes that were sent and have not left this process.
+  /// The bytes that were sent and have not left this process.
   var unsentByteCount: Int { get }
 
   /// The next complete message; nil until there is one.
   func nextMessage() throws(FrameError) -> [UInt8]?
-  /// From now on a longer message is passed over, or, if it is not to be skipped, ends the link.
+  /// From now on, a longer message is skipped or, unless `skipsLonger`, ends the link.
   func limitMessages(to maximumByteCount: Int, skipsLonger: Bool)
-  /// The bytes that have come of a message that is not whole.
+  /// The received bytes of an unfinished message.
   var unfinishedByteCount: Int { get }
   /// Lets the other end send more.
   func resumeReading()
@@ -34,14 +35,16 @@ package protocol Transport: AnyObject {
   /// Closes now; what waits is lost.
   func close()
 
-  /// Asks the other end for a sign of life in the medium's own way. False if the medium has none; then the link sends a message.
+  /// Asks the other end for a sign of life in the medium's own way. False if the medium has none; then the link sends a
+  /// message.
   func ping() -> Bool
 
-  /// Whether both ends are on this machine. Then everything sent arrives, and the end of either process closes the connection.
+  /// Whether both ends are on this machine. Then everything that is sent arrives, and the end of either process closes
+  /// the connection.
   var isWithinMachine: Bool { get }
   /// What the other machine has acknowledged; nil if the transport cannot tell.
   var delivery: Delivery? { get }
-  /// The host, among this machine's, that the connection uses; nil if unknown.
+  /// The address of this machine that the connection uses; nil if unknown.
   var localHost: String? { get }
 }
 
@@ -52,13 +55,13 @@ extension Transport {
   package var localHost: String? { nil }
 }
 
-/// An event for the link from its transport.
+/// An event that a transport reports to its link.
 package enum TransportEvent {
   /// The other end has shown its proof.
   case proven(PeerProof)
-  /// Bytes have come, on which the transport itself has worked since this time: a handshake of its own.
+  /// Bytes have arrived on which the transport itself has worked since this time, for example on a handshake.
   case worked(since: Duration)
-  /// Bytes have come, and perhaps messages.
+  /// Bytes have arrived, and perhaps messages.
   case received
   /// Bytes had to wait, and all of them have been sent.
   case drained
@@ -70,7 +73,7 @@ package enum TransportEvent {
 package struct Delivery: Hashable {
   /// Bytes sent but not acknowledged; nil if unknown.
   package var waitingByteCount: Int?
-  /// How many times in a row bytes were sent again without an answer; nil if unknown.
+  /// How many times in a row bytes were retransmitted without an answer; nil if unknown.
   package var retransmissionCount: Int?
 
   package init(waitingByteCount: Int? = nil, retransmissionCount: Int? = nil) {

@@ -1,16 +1,17 @@
 internal import COpenSSL
 
-/// TLS as websites speak it, version 1.2 or later: a server shows a certificate, and who calls it checks that, and shows nothing.
+/// TLS as websites use it, version 1.2 or later: a server shows a certificate, which the caller verifies; the caller
+/// shows none.
 ///
-/// Nothing is resumed.
+/// Sessions are not resumed.
 package final class WebTLSContext {
   // Freed in `deinit`, and never handed out beyond a session, which holds the context.
   package let raw: OpaquePointer
 
-  /// A server's.
+  /// A context for a server.
   ///
   /// - Parameters:
-  ///   - certificateFile: its certificate and those between it and a known authority, in PEM.
+  ///   - certificateFile: the server's certificate and those between it and a known authority, in PEM
   ///   - keyFile: the private key of the certificate, in PEM, without a passphrase.
   package init(certificateFile: String, keyFile: String) throws(TLSError) {
     raw = try WebTLSContext.make(TLS_server_method())
@@ -22,7 +23,7 @@ package final class WebTLSContext {
     }
   }
 
-  /// A caller's.
+  /// A context for callers.
   ///
   /// - Parameter authorityFile: certificates of the authorities to trust, in PEM; nil for those that the system trusts.
   package init(authorityFile: String?) throws(TLSError) {

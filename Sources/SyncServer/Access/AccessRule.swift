@@ -1,6 +1,6 @@
 import AutomergeRepo
 
-/// What the access file allows the holder of a token, a peer, or everybody else.
+/// What the access file allows the holder of a token, a peer, or everyone else.
 public struct AccessRule: Hashable, Sendable {
   public enum Documents: Hashable, Sendable {
     case all
@@ -18,7 +18,7 @@ public struct AccessRule: Hashable, Sendable {
 
   public var access: Access
   public var documents: Documents
-  /// Whether a document that the server does not have comes into being by being sent.
+  /// Whether a peer may create a document by sending one that the server does not have.
   public var mayCreate: Bool
 
   public init(access: Access, documents: Documents = .all, mayCreate: Bool = false) {

@@ -1,8 +1,8 @@
 import Crypto
 
-/// A token of the access file, as its digest: the token itself is in no memory and in no log.
+/// A token of the access file, as its digest: the token itself is neither kept in memory nor logged.
 public struct AccessToken: Hashable, Sendable {
-  /// With what an entry of the access file begins that is a digest, so that the file has no token in the clear.
+  /// The prefix of an entry of the access file that is a digest, for files without plain tokens.
   static let digestPrefix = "sha256:"
 
   private let digest: [UInt8]
@@ -19,7 +19,7 @@ public struct AccessToken: Hashable, Sendable {
   /// The digest.
   var hexadecimal: String { digest.map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined() }
 
-  /// In constant time: says nothing of how much of the two is equal.
+  /// Compares in constant time, so that the time does not reveal how much of the two is equal.
   func isEqual(to other: AccessToken) -> Bool {
     var difference: UInt8 = 0
     for index in digest.indices { difference |= digest[index] ^ other.digest[index] }
@@ -28,6 +28,6 @@ public struct AccessToken: Hashable, Sendable {
 }
 
 extension AccessToken: CustomStringConvertible {
-  /// Enough to tell tokens apart in a log.
+  /// Enough to distinguish tokens in a log.
   public var description: String { "token \(hexadecimal.prefix(6))" }
 }

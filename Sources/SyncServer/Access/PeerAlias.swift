@@ -1,7 +1,7 @@
 import AutomergeRepo
 
-/// The id under which a repo with a key is known by WebSocket, where it cannot prove the key: that id with a suffix, so that it
-/// is not taken for proved.
+/// The id that a repo with a key uses over WebSocket, where it cannot prove the key: its own id with a suffix, so that
+/// no one mistakes the id for a proved one.
 struct PeerAlias: Sendable {
   private static let suffix = "/ws"
 

@@ -3,7 +3,7 @@ import Foundation
 import JSONRPC
 
 extension ServerAccess {
-  /// The longest file: room for some ten thousand tokens.
+  /// The longest file, with room for about ten thousand tokens.
   public static let maximumByteCount = 4 << 20
 
   /// Reads and parses the file.
@@ -21,10 +21,10 @@ extension ServerAccess {
     isReadableByOthers = status.st_mode & S_IROTH != 0
   }
 
-  /// What the last system call says was wrong.
+  /// The error of the last system call.
   private static var systemError: String { String(cString: strerror(errno)) }
 
-  /// Strict: an unknown member is an error, for a misspelt one would silently allow or forbid.
+  /// Strict: an unknown member is an error, because a misspelt one would silently allow or forbid something.
   public init(parsing bytes: [UInt8]) throws(ServerAccessError) {
     self.init()
     let file: JSONValue
@@ -46,7 +46,7 @@ extension ServerAccess {
     for (number, entry) in entries.members.enumerated() {
       let place = "tokens, entry \(number + 1)"
       let token = try token(entry.key, at: place)
-      // Which of two counts would be a riddle.
+      // It would be unclear which of two entries counts.
       guard rule(for: token) == nil else { throw .wrong(place: place, cure: "this token stands here twice") }
       add(try Self.rule(entry.value, at: place), for: token)
     }
@@ -60,7 +60,7 @@ extension ServerAccess {
       }
       return token
     }
-    // What an HTTP header can carry.
+    // The characters that an HTTP header can carry.
     guard !text.isEmpty, text.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7f }) else {
       throw .wrong(place: place, cure: "a token has printable ASCII characters and no blanks")
     }
@@ -98,7 +98,7 @@ extension ServerAccess {
 
   // MARK: Rules
 
-  /// A rule, or only an access, which then is to all documents.
+  /// A rule, or only an access, which then applies to all documents.
   private static func fallback(_ value: JSONValue) throws(ServerAccessError) -> AccessRule {
     guard value.stringValue != nil else { return try rule(value, at: "default") }
     return AccessRule(access: try access(value, at: "default"))
@@ -153,7 +153,7 @@ extension ServerAccess {
   ) throws(ServerAccessError) -> JSONObject {
     guard let object = value.objectValue else { throw .wrong(place: place, cure: "write an object, {…}") }
     for member in object.members where !known.contains(member.key) {
-      // Quoted, cut, and never a token: those are not members of a rule or of the file.
+      // Quoted and cut. Never a token, because the members of a rule or of the file are not tokens.
       let name = String(member.key.prefix(32).filter { $0.isASCII && !$0.isNewline })
       let choices = known.map { "\"\($0)\"" }.joined(separator: ", ")
       throw .wrong(place: place, cure: "\"\(name)\" is unknown here; known are \(choices)")

@@ -1,15 +1,16 @@
 import AutomergeRepo
 
-/// What an access file says: who may read, write and create which documents. `Serve.md` describes the file.
+/// The content of an access file: which peers may read, write and create which documents. `Serve.md` describes the
+/// file.
 ///
-/// A token counts for a peer without a key, a peer id for a peer that has proved its key, and `fallback` for all others.
+/// Tokens are for peers without a key, peer ids for peers that have proved their key, and `fallback` is for all others.
 public struct ServerAccess: Equatable, Sendable {
   public internal(set) var fallback = AccessRule.nothing
   public internal(set) var peers: [PeerId: AccessRule] = [:]
-  /// The sites whose pages may come without a token.
+  /// The sites whose pages may connect without a token.
   public internal(set) var origins: Origins = .listed([])
   private var rules: [AccessToken: AccessRule] = [:]
-  /// Whether a token stands in the file in the clear, and whether everybody on this machine can read the file.
+  /// Whether the file contains a plain token, and whether every user of this machine can read the file.
   var hasOpenTokens = false
   var isReadableByOthers = false
 
@@ -30,18 +31,18 @@ public struct ServerAccess: Equatable, Sendable {
 
   public var tokenCount: Int { rules.count }
 
-  /// Whether everybody on this machine can read tokens.
+  /// Whether every user of this machine can read tokens.
   public var isExposed: Bool { hasOpenTokens && isReadableByOthers }
 
-  /// What the file says for a token; nil if it is not in the file.
+  /// The rule of a token; nil if the token is not in the file.
   public func rule(for token: AccessToken) -> AccessRule? { rules[token] }
 
-  /// What the file says for a peer that has proved its key.
+  /// The rule of a peer that has proved its key.
   public func rule(for peer: PeerId) -> AccessRule { peers[peer] ?? fallback }
 
-  /// The file's token that a peer has presented; nil if there is none.
+  /// The token of the file that equals the presented text; nil if there is none.
   ///
-  /// - Complexity: O(n) in the tokens, and takes the same time for every text of one length.
+  /// - Complexity: O(n) in the tokens; the time is the same for all texts of one length
   public func token(presented text: String) -> AccessToken? {
     let presented = AccessToken(text)
     var found: AccessToken?

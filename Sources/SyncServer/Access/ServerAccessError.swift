@@ -1,18 +1,18 @@
 import JSONRPC
 
-/// Why an access file cannot be used. Tokens are never part of it: an entry is named by its number.
+/// Why an access file cannot be used. Never contains a token: an entry is named by its number.
 public enum ServerAccessError: Error, Hashable, Sendable {
   case unreadable(path: String, reason: String)
   case tooLong(path: String, limit: Int)
-  /// Any user of this machine could write a rule that admits them.
+  /// Any user of this machine could add a rule.
   case writableByAll(path: String)
   case notJSON(line: Int, column: Int)
-  /// `place` is such as `tokens, entry 2`, and `cure` a whole sentence without its end.
+  /// `place` is for example `tokens, entry 2`, and `cure` is a whole sentence without its full stop.
   case wrong(place: String, cure: String)
 }
 
 extension ServerAccessError: CustomStringConvertible {
-  /// One sentence, fit to show.
+  /// One sentence that can be shown to a person.
   public var description: String {
     switch self {
     case .unreadable(let path, let reason): "cannot read \(path): \(reason)"

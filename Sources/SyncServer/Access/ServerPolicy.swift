@@ -1,18 +1,18 @@
 import Automerge
 import AutomergeRepo
 
-/// The share policy of a server: what the access file allows, and what tickets and invitations have granted.
+/// The share policy of a server: what the access file allows, and what tickets and invitations granted.
 ///
-/// A peer with a key has what it was granted, or what the file says for it, whichever is more. A peer without a key has what the
-/// file says for the token with which it has come; without a file it has nothing.
+/// A peer with a key has the access that it was granted or that the file gives it, whichever is more. A peer without a
+/// key has the access that the file gives its token; without a file it has none.
 public final class ServerPolicy: ShareAuthorizing {
-  /// How a peer without a key has come.
+  /// How a peer without a key was admitted.
   public enum Admission: Hashable, Sendable {
     case token(AccessToken)
-    /// Without a token, because the file has something for everybody.
+    /// Without a token, because the file gives something to everyone.
     case open
 
-    /// What a link carries of it, which is not the token.
+    /// The text in a link's proof, which is not the token.
     var text: String {
       switch self {
       case .token(let token): token.hexadecimal
@@ -39,13 +39,13 @@ public final class ServerPolicy: ShareAuthorizing {
   /// - Parameter granted: the policy of tickets and invitations
   public init(file: ServerAccess?, granted: any ShareAuthorizing) { (self.file, self.granted) = (file, granted) }
 
-  /// Uses another version of the file from now on. Call `Repo.policyChanged`, and end the links of peers that are no longer
-  /// admitted.
+  /// Uses another version of the file from now on. Afterwards call `Repo.policyChanged`, and end the links of peers
+  /// that are no longer admitted.
   public func use(_ file: ServerAccess) { self.file = file }
 
   // MARK: Peers without a key
 
-  /// Whether a peer without a key may come with this token, or without any.
+  /// How to admit a peer without a key that presents this token, or none; nil to refuse it.
   ///
   /// - Parameter origin: the site of the page that connects; nil if the client is not a browser. Any page can make a visitor's
   ///   browser connect to a server behind the visitor's firewall, so without a token only pages of the file's sites are admitted.
@@ -56,12 +56,12 @@ public final class ServerPolicy: ShareAuthorizing {
     return .open
   }
 
-  /// A peer without a key is connected.
+  /// Records that a peer without a key is connected.
   public func admit(_ peer: PeerId, as admission: Admission) { admissions[peer] = admission }
 
   public func dismiss(_ peer: PeerId) { admissions[peer] = nil }
 
-  /// The connected peers whose admission the file no longer has.
+  /// The connected peers whose admission is no longer in the file.
   public var unwanted: [PeerId] {
     admissions.filter { rule(of: $0.value).access == .none }.keys.sorted()
   }
@@ -89,7 +89,7 @@ public final class ServerPolicy: ShareAuthorizing {
     return admissions[peer] == nil ? max(allowed, granted.access(document, for: peer)) : allowed
   }
 
-  /// Where the file names documents, the peer is told of them; of all others it has to ask.
+  /// A peer is told of the documents that the file names for it; it must ask for all others.
   public func announce(_ document: DocumentId, to peer: PeerId) -> Bool {
     if admissions[peer] == nil, granted.announce(document, to: peer) { return true }
     let rule = rule(for: peer)
@@ -111,7 +111,7 @@ public final class ServerPolicy: ShareAuthorizing {
         && granted.mayCreate(document, peer)
   }
 
-  /// A peer without a key cannot prove to be the author of anything, so it cannot keep others from bringing a change.
+  /// A peer without a key cannot prove that it is an author, so it cannot keep other peers from bringing a change.
   public func fits(_ actor: ActorId, _ peer: PeerId) -> Bool {
     admissions[peer] == nil && granted.fits(actor, peer)
   }

@@ -2,7 +2,7 @@ import AutomergeRepo
 import PeerTransport
 import WebSocketNetwork
 
-/// The peers that call a server by WebSocket: each is admitted by the access file, and the policy told with which token it has come.
+/// The peers that connect to a server by WebSocket. Admits each according to the access file, and tells the policy how.
 public final class WebSocketCallers: NetworkProvider, NetworkDelegate {
   private let sockets: WebSocketProvider
   private let policy: ServerPolicy
@@ -11,7 +11,7 @@ public final class WebSocketCallers: NetworkProvider, NetworkDelegate {
 
   public init(_ sockets: WebSocketProvider, policy: ServerPolicy) { (self.sockets, self.policy) = (sockets, policy) }
 
-  /// Accepts callers from now on. Port 0 picks a free one.
+  /// Accepts connections from now on. Port 0 picks a free one.
   /// - Returns: the address.
   public func listen(
     at address: PeerAddress, certificate: WebSocketCertificate?
@@ -22,7 +22,7 @@ public final class WebSocketCallers: NetworkProvider, NetworkDelegate {
     }
   }
 
-  /// Where it listens; nil if it does not.
+  /// The address where it listens; nil if it does not.
   public var listening: PeerAddress? { sockets.listening }
 
   public func stopListening() { sockets.stopListening() }

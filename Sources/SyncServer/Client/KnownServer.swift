@@ -2,24 +2,24 @@ import AutomergeRepo
 import Crypto
 import WebSocketNetwork
 
-/// A server to which this person's service keeps connected, and the documents that it may have.
+/// A server that this person's service stays connected to, and the documents that the server may have.
 public struct KnownServer: Hashable, Sendable {
   public static let prefix: StorageKey = ["servers"]
 
-  /// As the person wrote it; a query may hold a token.
+  /// The URL as the person wrote it; its query may contain a token.
   let text: String
   public let url: WebSocketURL
   public var token: String?
-  /// The documents that this person has published there, or got from there.
+  /// The documents that this person published there, or got from there.
   public var documents: Set<DocumentId> = []
 
-  /// Nil if the text is no URL of a WebSocket server.
+  /// Nil if the text is not the URL of a WebSocket server.
   public init?(_ text: String, token: String? = nil) {
     guard let url = WebSocketURL(text) else { return nil }
     (self.text, self.url, self.token) = (text, url, token)
   }
 
-  /// What the repo calls the server, whatever id it claims: its address, without a query. No key has such an id.
+  /// The repo's id for the server, whatever id the server claims: its address, without a query. No key has such an id.
   public var peer: PeerId { PeerId(url.description) }
 
   /// The name to show.
@@ -33,7 +33,7 @@ public struct KnownServer: Hashable, Sendable {
     bytes.map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()
   }
 
-  /// The address stands in the clear; the token, and a URL with a query, are sealed.
+  /// The address is stored in the clear; the token, and a URL with a query, are sealed.
   func record(sealedBy seal: inout TokenSeal) -> CBOR {
     let place = url.description
     let (sealedURL, sealedToken) = (
@@ -45,8 +45,8 @@ public struct KnownServer: Hashable, Sendable {
     ])
   }
 
-  /// Takes records of earlier versions as well, in which everything stands in the clear. What cannot be opened is left out: the
-  /// server will refuse the person, who connects again.
+  /// Reads records of earlier versions, too, in which everything is in the clear. Drops what cannot be opened: the
+  /// server will then refuse the person, who connects again.
   init?(record: CBOR, sealedBy seal: TokenSeal) {
     guard let text = record["url"]?.text, let place = WebSocketURL(text)?.description else { return nil }
     func opened(_ name: String) -> String? { record[name]?.bytes.flatMap { seal.open($0, for: place) } }
@@ -54,7 +54,7 @@ public struct KnownServer: Hashable, Sendable {
     documents = Set((record["documents"]?.array ?? []).compactMap { $0.text.flatMap { DocumentId($0) } })
   }
 
-  /// Whether a record has something in the clear that is sealed today.
+  /// Whether a record has something in the clear that this version seals.
   static func isOpen(_ record: CBOR) -> Bool {
     record["token"] != nil || record["url"]?.text.map { $0 != WebSocketURL($0)?.description } ?? false
   }

@@ -1,8 +1,8 @@
 import Automerge
 import AutomergeRepo
 
-/// The share policy of a person who is also connected to servers: a server gets the documents that were published on it, and
-/// nothing else; every other peer gets what it was granted.
+/// The share policy of a person who is also connected to servers: a server gets the documents that were published on
+/// it, and nothing else; every other peer gets what it was granted.
 public final class PublishingPolicy: ShareAuthorizing {
   private let granted: any ShareAuthorizing
   private let servers: SyncServers
@@ -28,7 +28,7 @@ public final class PublishingPolicy: ShareAuthorizing {
     servers[peer] != nil || granted.mayCreate(document, peer)
   }
 
-  /// A server brings what others wrote, and writes nothing itself.
+  /// A server passes on what others wrote, and writes nothing itself.
   public func fits(_ actor: ActorId, _ peer: PeerId) -> Bool {
     servers[peer] == nil && granted.fits(actor, peer)
   }

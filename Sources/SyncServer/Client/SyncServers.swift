@@ -2,16 +2,17 @@ import AutomergeRepo
 import Logging
 import WebSocketNetwork
 
-/// The servers that this person's service keeps connected to, as a network of the repo, and the documents published on each.
+/// The servers that this person's service stays connected to, as a network of the repo, and the documents published on
+/// each.
 ///
-/// The repo calls a server by its address, and not by the id that it claims: a server could claim a friend's. The servers are stored;
-/// a process connects to them once `start` was called, when the repo takes this for a network.
+/// The repo's id for a server is its address, and not the id that it claims: a server could claim a friend's. The
+/// servers are stored. A process connects to them after `start`, which the repo calls when this is added as a network.
 public final class SyncServers: NetworkProvider, NetworkDelegate {
-  /// How things stand with a server.
+  /// The state of the connection to a server.
   public enum State: Hashable, Sendable {
     case connecting
     case connected
-    /// It is called again after a while; the reason is a part of a sentence.
+    /// The service will call it again; the reason is part of a sentence.
     case waiting(reason: String)
   }
 
@@ -23,17 +24,17 @@ public final class SyncServers: NetworkProvider, NetworkDelegate {
   private weak var delegate: (any NetworkDelegate)?
   /// Nil until started and after stopping.
   private var alias: PeerAlias?
-  /// The ids that connected servers claim, and which servers these are.
+  /// The ids that connected servers claim, each with the server.
   private var claims: [PeerId: PeerId] = [:]
   private var owners: [PeerId: PeerId] = [:]
-  /// The callers that wait for a server's first call to end.
+  /// The tasks that wait for the first call of a server to end.
   private var waiting: [PeerId: [OneReply<Void>]] = [:]
   /// Called when a server's state or its documents have changed.
   public var onChange: (@AutomergeRepo (PeerId) -> Void)?
 
   /// Reads the stored servers.
   ///
-  /// - Parameter seal: with which their tokens are stored.
+  /// - Parameter seal: the seal of the stored tokens
   public static func load(
     from storage: any StorageProvider, sealedBy seal: TokenSeal, sockets: WebSocketProvider,
     logger: Logger = Logger(label: "servers")
@@ -61,7 +62,7 @@ public final class SyncServers: NetworkProvider, NetworkDelegate {
     for (key, record) in try await storage.records(under: KnownServer.prefix) {
       guard let server = KnownServer(record: record, sealedBy: seal) else { continue }
       found[server.peer] = server
-      // Of an earlier version.
+      // Stored by an earlier version.
       if KnownServer.isOpen(record) { try await storage.saveRecord(server.record(sealedBy: &seal), at: key) }
     }
     servers = found
@@ -83,7 +84,7 @@ public final class SyncServers: NetworkProvider, NetworkDelegate {
     }
   }
 
-  /// Returns when the first call of a server has ended, or after this time.
+  /// Returns when the first call of a server has ended, or after `limit`.
   public func settled(_ peer: PeerId, within limit: Duration, by clock: any RepoClock) async {
     guard state(of: peer) == .connecting else { return }
     await OneReply<Void>.wait(otherwise: ()) { reply in
@@ -92,7 +93,7 @@ public final class SyncServers: NetworkProvider, NetworkDelegate {
     }
   }
 
-  /// Keeps a server connected from now on, also after a restart; with another token if it is known already.
+  /// Stays connected to a server from now on, also after a restart. A known server gets the new token.
   public func insert(_ server: KnownServer) async throws(StorageError) {
     var server = server
     if let old = servers[server.peer] {
@@ -104,7 +105,7 @@ public final class SyncServers: NetworkProvider, NetworkDelegate {
     try await storage.saveRecord(server.record(sealedBy: &seal), at: server.key)
   }
 
-  /// Ends the connection and forgets the server and what was published on it. False if it is not known.
+  /// Ends the connection and forgets the server and what was published on it. False if the server is not known.
   public func remove(_ peer: PeerId) async throws(StorageError) -> Bool {
     guard let server = servers.removeValue(forKey: peer) else { return false }
     sockets.forget(server.url)
@@ -115,13 +116,13 @@ public final class SyncServers: NetworkProvider, NetworkDelegate {
 
   // MARK: Documents
 
-  /// Lets a server have a document. Call `Repo.policyChanged` afterwards.
+  /// Shares a document with a server. Call `Repo.policyChanged` afterwards.
   public func publish(_ document: DocumentId, on peer: PeerId) async throws(StorageError) {
     guard servers[peer]?.documents.insert(document).inserted == true else { return }
     try await store(peer)
   }
 
-  /// Tells a server no more of a document; what it has it keeps. Call `Repo.policyChanged` afterwards.
+  /// Stops sharing a document with a server, which keeps what it has. Call `Repo.policyChanged` afterwards.
   public func unpublish(_ document: DocumentId, from peer: PeerId) async throws(StorageError) {
     guard servers[peer]?.documents.remove(document) != nil else { return }
     try await store(peer)
@@ -165,7 +166,7 @@ public final class SyncServers: NetworkProvider, NetworkDelegate {
     if let claim = claims[peer] { sockets.setReading(reads, from: claim) }
   }
 
-  /// How this person is introduced to servers from now on.
+  /// Sets how this person is introduced to servers from now on.
   public func update(_ metadata: PeerMetadata) { sockets.update(metadata) }
 
   // MARK: Towards the repo

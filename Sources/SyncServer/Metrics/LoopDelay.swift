@@ -1,9 +1,9 @@
 import AutomergeRepo
 
-/// How late the loop runs what is due: for so long it was busy with something else.
+/// Measures how late the loop runs what is due, which is how long it was busy with something else.
 @AutomergeRepo
 public final class LoopDelay {
-  /// The interval between two looks.
+  /// The interval between two measurements.
   static let interval: Duration = .milliseconds(50)
 
   private let clock: any RepoClock
@@ -12,7 +12,7 @@ public final class LoopDelay {
 
   public init(clock: any RepoClock) { self.clock = clock }
 
-  /// Looks from now on, until `stop`.
+  /// Measures from now on, until `stop`.
   public func start() {
     let due = clock.now + Self.interval
     clock.schedule(after: Self.interval) { [weak self] in

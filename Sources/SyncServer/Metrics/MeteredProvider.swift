@@ -1,14 +1,14 @@
 import Automerge
 import AutomergeRepo
 
-/// A network provider between the repo and another one, which counts what passes.
+/// A network provider between the repo and another provider that counts what passes.
 ///
 ///     repo ◄──► MeteredProvider ◄──► the provider of a network
 public final class MeteredProvider: NetworkProvider, NetworkDelegate {
-  /// What passed since the start.
+  /// What has passed since the start.
   public struct Traffic: Hashable, Sendable {
     public var messageCount = 0
-    /// Of the messages' contents.
+    /// The size of the messages' contents.
     public var byteCount = 0
     public var changeCount = 0
 

@@ -4,9 +4,9 @@ import UV
 /// Answers `GET /metrics`, a few connections at a time.
 @AutomergeRepo
 public final class MetricsListener {
-  /// One more closes the oldest.
+  /// A further connection closes the oldest.
   static let maximumConnections = 16
-  /// The time for a request, and then for reading its answer.
+  /// The time limit for receiving a request, and then for sending its answer.
   static let patience: Duration = .seconds(5)
 
   private let loop: Loop
@@ -32,7 +32,7 @@ public final class MetricsListener {
     }
   }
 
-  /// Where it listens; nil once stopped.
+  /// The address where it listens; nil once stopped.
   public var address: SocketAddress? { listener?.address }
 
   public func stop() {
@@ -58,7 +58,7 @@ public final class MetricsListener {
   }
 
   private func send(_ answer: MetricsRequest.Answer, to stream: TCPStream) {
-    // A failed write has closed it.
+    // A write that fails closes the stream.
     try? stream.write(answer.response(page: page))
     stream.shutdownThenClose(within: Self.patience)
   }

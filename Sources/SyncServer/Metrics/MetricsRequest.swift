@@ -1,4 +1,5 @@
-/// One HTTP request for the page of metrics, as far as it has arrived. Takes no body, and answers one request per connection.
+/// One HTTP request for the page of metrics, as far as it has arrived. Accepts no body, and answers one request per
+/// connection.
 struct MetricsRequest {
   /// More than any monitoring program sends.
   static let maximumByteCount = 8 << 10
@@ -11,7 +12,7 @@ struct MetricsRequest {
   private var bytes: [UInt8] = []
   private var isAnswered = false
 
-  /// Takes more of the request. Returns the answer once, when the header is complete; until then, and for what follows, nil.
+  /// Receives more of the request. Returns the answer once, when the header is complete; nil before and after that.
   mutating func receive(_ news: some Collection<UInt8>) -> Answer? {
     guard !isAnswered else { return nil }
     let examinedCount = max(bytes.count - 3, 0)
@@ -22,7 +23,7 @@ struct MetricsRequest {
     return end.map { Self.answer(to: bytes[..<$0]) } ?? .tooLong
   }
 
-  /// Where the empty line is, if it does not begin before `start`.
+  /// The position of the empty line, if it does not begin before `start`.
   private func headerEnd(from start: Int) -> Int? {
     bytes.indices[start...].first { start in
       let rest = bytes[start...]

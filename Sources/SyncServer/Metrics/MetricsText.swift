@@ -17,7 +17,7 @@ public struct MetricsText: Sendable {
     sample(name, value: value)
   }
 
-  /// A number that only rises, as one sample for each value of a label.
+  /// A number that only increases, as one sample for each value of a label.
   public mutating func counter(_ name: String, _ help: String, by label: String, _ values: [(String, Int)]) {
     head(name, "counter", help)
     for (value, count) in values { sample(name, [(label, value)], value: Double(count)) }
@@ -29,7 +29,7 @@ public struct MetricsText: Sendable {
     for (value, count) in values { sample(name, [(label, value)], value: Double(count)) }
   }
 
-  /// Times, in seconds.
+  /// Durations, in seconds.
   public mutating func histogram(_ name: String, _ help: String, _ times: LatencyHistogram) {
     head(name, "histogram", help)
     var count = 0

@@ -2,7 +2,7 @@ import Foundation
 
 /// The memory of this process.
 public enum ProcessMemory {
-  /// What is in the machine's memory of it, in bytes; nil where the system does not say so in `/proc`.
+  /// The bytes of this process that are in the machine's memory; nil if the system does not report them in `/proc`.
   public static var residentByteCount: Int? {
     guard let text = try? String(contentsOfFile: "/proc/self/statm", encoding: .utf8) else { return nil }
     let words = text.split(separator: " ")

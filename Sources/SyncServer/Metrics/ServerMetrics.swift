@@ -1,10 +1,10 @@
 import AutomergeRepo
 
-/// What a server tells its operator: reads the repo and the networks when it is asked.
+/// The metrics that a server shows its operator, read from the repo and the networks at each request.
 @AutomergeRepo
 public final class ServerMetrics {
   private let repo: Repo
-  /// By their names, such as `websocket`.
+  /// The networks by their names, such as `websocket`.
   private let networks: [(name: String, provider: MeteredProvider)]
   private let loop: LoopDelay
 

@@ -4,19 +4,20 @@
 struct MessageAssembly {
   enum FrameKind { case binary, text, continuation }
 
-  /// The longest message that is taken from now on.
+  /// The longest message to accept from now on.
   var maximumByteCount: Int
-  /// Whether a message that is longer, but within what a message may have at all, is passed over instead of ending the connection.
+  /// Whether a message that is longer, but within the limit of all messages, is skipped instead of ending the
+  /// connection.
   var skipsTooLong = false
   /// Whether a received message ends the connection.
   private(set) var isTooLong = false
-  /// How many text messages have been passed over.
+  /// How many text messages have been skipped.
   private(set) var textCount = 0
 
-  /// The longest message that is passed over, and the longest frame.
+  /// The longest message that is skipped, and the longest frame.
   private let absoluteMaximumByteCount: Int
   private var messages: [[UInt8]] = []
-  /// The first in `messages` that has not been taken.
+  /// The index of the first message in `messages` that has not been returned.
   private var firstMessage = 0
   private var message: [UInt8] = []
   private var messageByteCount = 0
@@ -39,12 +40,12 @@ struct MessageAssembly {
     return messages[firstMessage]
   }
 
-  /// The bytes that have come of a message that is not whole.
+  /// The received bytes of an unfinished message.
   var unfinishedByteCount: Int { message.count }
 
   // MARK: Frames
 
-  /// A ping, a pong, or the end: it may come between the frames of a message.
+  /// A ping, a pong or a close, which may come between the frames of a message.
   mutating func beganControlFrame() { isControl = true }
 
   mutating func beganFrame(_ kind: FrameKind, byteCount: Int, isFinal: Bool) {
@@ -55,7 +56,7 @@ struct MessageAssembly {
     }
     messageByteCount += byteCount
     guard messageByteCount > maximumByteCount else { return }
-    // Of a text nothing is kept, so only the longest is too long.
+    // Nothing of a text is stored, so only one beyond all limits is too long.
     if messageByteCount > absoluteMaximumByteCount || isBinary && !skipsTooLong { isTooLong = true }
     (message, isSkipped) = ([], true)
   }

@@ -1,6 +1,6 @@
 internal import CWslay
 
-/// Why a WebSocket connection cannot go on.
+/// Why a WebSocket connection cannot continue.
 enum WebSocketError: Error, Hashable {
   /// The other end broke the protocol; we send it this status.
   case broken(status: UInt16)
@@ -12,25 +12,26 @@ enum WebSocketError: Error, Hashable {
 ///
 ///     open ──our close, or theirs──► closing ──both──► closed
 ///
-/// wslay reads and writes the frames, answers pings, and checks the protocol. It keeps nothing of a message: what has come of one is
-/// kept in `assembly`.
+/// wslay reads and writes the frames, answers pings, and checks the protocol. It stores nothing of a message:
+/// `assembly` does.
 final class WebSocketCodec {
   enum Role { case client, server }
 
   /// Assembles messages from the received frames, and limits their length.
   var assembly: MessageAssembly
-  /// Bytes to be sent; the transport takes them.
+  /// Bytes to be sent, which the transport removes.
   private(set) var output: [UInt8] = []
-  /// How many bytes of `output`, ever since the start, answer pings.
+  /// How many bytes of `output`, since the start, answer pings.
   private(set) var pongByteCount = 0
 
-  /// Bytes that wslay may take during `receive`; elsewhere empty.
+  /// The bytes that wslay may read during `receive`; otherwise empty.
   private var input = UnsafeRawBufferPointer(start: nil, count: 0)
   private let random: () -> [UInt8]
-  // Freed in `deinit`. It calls back only from within its own functions, which are called only from here, so `self` lives then.
+  // Freed in `deinit`. wslay calls back only from within its own functions, which are called only from here, so `self`
+  // is alive then.
   private var context: wslay_event_context_ptr?
 
-  /// - Parameter mask: four bytes that cannot be foreseen. A client masks each frame with new ones.
+  /// - Parameter mask: returns four unpredictable bytes. A client masks each frame with new ones.
   init(
     _ role: Role, maximumByteCount: Int, absoluteMaximumByteCount: Int, mask random: @escaping () -> [UInt8]
   ) throws(WebSocketError) {
@@ -52,7 +53,7 @@ final class WebSocketCodec {
 
   // MARK: Receiving
 
-  /// Takes bytes that have come. Afterwards there may be messages, output, or the end.
+  /// Reads received bytes. Afterwards there may be messages, output, or the end.
   /// - Complexity: O(n) in the bytes
   func receive(_ bytes: UnsafeRawBufferPointer) throws(WebSocketError) {
     input = bytes
@@ -79,7 +80,7 @@ final class WebSocketCodec {
   /// Asks the other end for a sign of life.
   func ping() throws(WebSocketError) { try queue(UInt8(WSLAY_PING.rawValue), []) }
 
-  /// Tells the other end that this was all.
+  /// Announces to the other end that this side sends no more.
   func close() throws(WebSocketError) {
     wslay_event_queue_close(context, normal, nil, 0)
     try produceOutput()

@@ -12,7 +12,7 @@ final class WebSocketTransport: Transport {
 
   enum Role {
     case caller(ClientUpgrade)
-    /// - Parameter host: the caller's.
+    /// - Parameter host: the caller's host
     case server(host: String, authorize: Authorization)
   }
 
@@ -23,19 +23,19 @@ final class WebSocketTransport: Transport {
     case ended
   }
 
-  /// So many bytes may answer pings while the other end reads nothing.
+  /// How many bytes may answer pings while the other end reads nothing.
   private static let maximumPongByteCount = 64 << 10
 
   private let channel: any ByteChannel
   private let role: Role
-  /// Called when a text message has been passed over, the first time.
+  /// Called when the first text message has been skipped.
   private let onText: @AutomergeRepo () -> Void
   private var random: RandomSource
   private var state = State.upgrading([])
   private var report: (@AutomergeRepo (TransportEvent) -> Void)?
   private var failure: LinkError?
   private var limit = (byteCount: Frame.maximumByteCountBeforeHandshake, skipsLonger: false)
-  /// The answers to pings that had been written when nothing waited to be sent.
+  /// The number of bytes that answered pings when nothing was waiting to be sent.
   private var pongByteCountAtRest = 0
   private var hasReportedText = false
 
@@ -124,7 +124,7 @@ final class WebSocketTransport: Transport {
     state = .carrying(codec)
     report?(.proven(proof))
     guard !rest.isEmpty else { return }
-    // A copy, for the bytes are looked at after this function has returned to the link in between.
+    // A copy, because the bytes are used after this function has returned to the link in between.
     Array(rest).withUnsafeBytes { take($0, codec, since: MonotonicTime.now) }
   }
 

@@ -1,7 +1,7 @@
 import AutomergeRepo
 import PeerTransport
 
-/// The servers to keep connected: when each is called again, and how things stand.
+/// The servers to stay connected to: when to call each again, and the state of each.
 @AutomergeRepo
 final class WantedServers {
   private struct Server {
@@ -13,11 +13,11 @@ final class WantedServers {
     var peer: PeerId?
     /// Calls that failed, and connections that ended, since it was last connected.
     var failureCount = 0
-    /// Whether it is not called any more, for its retries are used up.
+    /// Whether it is not called any more, because its retries are used up.
     var isGivenUp = false
   }
 
-  /// Calls a server. To be answered with `connected` or `ended`.
+  /// Calls a server. Answer with `connected` or `ended`.
   var onDial: (@AutomergeRepo (WebSocketURL, _ token: String?) -> Void)?
   var onChange: (@AutomergeRepo (WebSocketURL, WebSocketServerState) -> Void)?
   private let maximumRetryCount: Int?
@@ -28,7 +28,7 @@ final class WantedServers {
   }
   private let latest = LatestValues<[WebSocketURL: WebSocketServerState]>([:])
 
-  /// - Parameter maximumRetryCount: how often a server is called again before it is given up; nil without end.
+  /// - Parameter maximumRetryCount: how many times a server is called again before it is given up; nil for no limit
   nonisolated init(clock: any RepoClock, random: RandomSource, maximumRetryCount: Int? = nil) {
     (self.clock, self.random, self.maximumRetryCount) = (clock, random, maximumRetryCount)
   }
@@ -61,10 +61,10 @@ final class WantedServers {
     tell(url, .connected)
   }
 
-  /// A call has failed, or a connection has ended.
+  /// Call when a call has failed, or a connection has ended.
   func ended(_ url: WebSocketURL, _ error: PeerNetworkError) {
     set(.waiting(error), url)
-    // Whichever of the two it was, the other means nothing then.
+    // Only one of the two fits the state; the other has no effect.
     tell(url, .lost)
     tell(url, .failed)
     servers[url]?.failureCount += 1

@@ -4,19 +4,22 @@ import PeerTransport
 import UV
 
 extension WebSocketProvider {
-  /// Keeps a server connected: calls it, and again after ever longer pauses of half a minute at most, until `forget` or `stop`.
+  /// Stays connected to a server: calls it, and calls it again after increasing pauses of at most half a minute, until
+  /// `forget` or `stop`.
   ///
-  /// - Parameter token: is sent as `Authorization: Bearer …`. Over `ws` anybody on the way can read it.
+  /// - Parameter token: sent as `Authorization: Bearer …`. Over `ws`, every machine on the way can read it.
   public func connect(to url: WebSocketURL, token: String? = nil) {
     guard local != nil else { return }
     servers.insert(url, token: token)
   }
 
-  /// Calls a server, and returns when it has introduced itself. From then on it is kept connected, as the configuration says.
+  /// Calls a server, and returns when it has introduced itself. From then on stays connected, as the configuration
+  /// says.
   ///
   /// - Parameter token: see the other `connect`.
   /// - Returns: the server's id.
-  /// - Throws: why the call has failed; the server is then not called again. `stopped` before the provider is added to a repo.
+  /// - Throws: the error of a failed call, after which the server is not called again; `stopped` if the provider has
+  ///   not been added to a repo
   @discardableResult
   public func connect(to url: URL, token: String? = nil) async throws(PeerNetworkError) -> PeerId {
     guard let server = WebSocketURL(url.absoluteString) else { throw .badURL(url.absoluteString) }
@@ -52,7 +55,7 @@ extension WebSocketProvider {
     for url in servers.states.keys { forget(url) }
   }
 
-  /// The servers that are kept connected, and how things stand with each.
+  /// The servers to stay connected to, with the state of each.
   public var serverStates: [WebSocketURL: WebSocketServerState] { servers.states }
 
   /// The current states, then the new ones after each change. A slow reader misses states in between, but never the last.
@@ -64,7 +67,7 @@ extension WebSocketProvider {
     servers.networkImproved()
   }
 
-  /// Moves the actor to the loop, on which a provider that was made outside of any task may not be yet.
+  /// Moves the actor to the loop, where it may not be yet if the provider was made outside of any task.
   private func comeToLoop() async {
     if !loop.isOnLoop { _ = try? await AutomergeRepo.sharedLoop() }
   }

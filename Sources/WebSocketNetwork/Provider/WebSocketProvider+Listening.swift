@@ -4,9 +4,9 @@ import UV
 
 /// A server's certificate and its private key, each a file in PEM.
 public struct WebSocketCertificate: Hashable, Sendable {
-  /// The certificate, and after it those between it and a known authority.
+  /// The certificate, followed by those between it and a known authority.
   public var certificateFile: String
-  /// Without a passphrase.
+  /// The private key, without a passphrase.
   public var keyFile: String
 
   public init(certificateFile: String, keyFile: String) {
@@ -18,9 +18,9 @@ extension WebSocketProvider {
   /// Accepts callers from now on, at one address or, for host `*`, at all addresses. Port 0 picks a free port.
   ///
   /// - Parameters:
-  ///   - certificate: with which connections are encrypted (`wss`); without one they are not (`ws`).
-  ///   - limits: how many connections may be open.
-  ///   - authorize: decides about each caller before its connection becomes a WebSocket.
+  ///   - certificate: encrypts the connections (`wss`); without one they are not encrypted (`ws`)
+  ///   - limits: how many connections may be open
+  ///   - authorize: decides about each caller before its connection becomes a WebSocket
   /// - Returns: the address.
   @discardableResult
   public func listen(

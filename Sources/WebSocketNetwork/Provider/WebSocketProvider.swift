@@ -5,17 +5,17 @@ import UV
 
 /// Connects peers by WebSocket in automerge-repo's protocol, version 1: stays connected to servers, and can be one.
 ///
-/// A peer is identified by nothing but its own word and what it was admitted with: a token, or the address at which it was called.
-/// Therefore a share policy has to look at `proof(of:)`, and no caller may use the id of a peer whose connection is open and was admitted
-/// with something else, or an id that is reserved. At most one connection to each peer counts, the newer of two in
+/// A peer's identity is only its own claim, and the proof with which it was admitted: a token, or the address at which
+/// it was called. Therefore a share policy must check `proof(of:)`, and no caller may use a reserved id, or that of a
+/// connected peer that was admitted with another proof. Only one connection to each peer counts, the newer of two in
 /// the same direction.
 public final class WebSocketProvider: NetworkProvider {
   /// Like JavaScript's server, but patient with a program that is busy while its machine still answers.
   /// Source: `PeerProtocol.md`, "WebSocket".
   static let pace = Keepalive.Pace(pingAfter: .seconds(5), deadAfter: .seconds(15), hungAfter: .seconds(60))
 
-  /// Whether an id may not be used by a peer without a key. By default those that belong to a key may not; a program whose peers have
-  /// keys, but show none over WebSocket, reserves the ids that it knows by their keys.
+  /// Whether a peer without a key may not use an id. By default, ids that belong to a key are reserved; a program whose
+  /// peers have keys, but prove none over WebSocket, reserves the ids of the peers it knows.
   public var isReserved: @AutomergeRepo (PeerId) -> Bool = { Identity.fingerprint(of: $0) != nil }
   /// Called when the connection to a server that is kept changes.
   public var onServerChange: (@AutomergeRepo (WebSocketURL, WebSocketServerState) -> Void)? {
@@ -29,7 +29,7 @@ public final class WebSocketProvider: NetworkProvider {
   var random: RandomSource
   let links: LinkTable
   let servers: WantedServers
-  /// For calls to `wss`; made at the first.
+  /// For calls to `wss`; made at the first one.
   var callerTLS: WebTLSContext?
   let authorityFile: String?
   var listener: WebSocketListener?
@@ -42,7 +42,7 @@ public final class WebSocketProvider: NetworkProvider {
 
   /// - Parameters:
   ///   - authorityFile: certificates of the authorities to trust for `wss`, in PEM; nil for those that the system trusts.
-  ///   - retryCount: how often a server is called again before it is given up; nil without end.
+  ///   - retryCount: how many times a server is called again before it is given up; nil for no limit
   public nonisolated init(
     loop: Loop, clock: any RepoClock, authorityFile: String? = nil, retryCount: Int? = nil,
     random: RandomSource = RandomSource(), logger: Logger = Logger(label: "websocket")
@@ -103,20 +103,20 @@ public final class WebSocketProvider: NetworkProvider {
 
   public func setReading(_ reads: Bool, from peer: PeerId) { links[peer]?.isHeld = !reads }
 
-  /// How we introduce ourselves to peers that connect from now on.
+  /// Sets how we introduce ourselves to peers that connect from now on.
   public func update(_ metadata: PeerMetadata) { local?.metadata = metadata }
 
   // MARK: Peers
 
-  /// What a connected peer was admitted with; nil if it is not connected.
+  /// The proof with which a connected peer was admitted; nil if it is not connected.
   public func proof(of peer: PeerId) -> PeerProof? { links[peer]?.proof }
 
   public func isConnected(_ peer: PeerId) -> Bool { links[peer]?.isOpen == true }
 
-  /// Connections of any kind, those of callers that have not introduced themselves included.
+  /// The number of connections of any kind, including those of callers that have not introduced themselves.
   public var connectionCount: Int { links.count }
 
-  /// Breaks a connection off, as a lost network does. For tests.
+  /// Breaks a connection, as a lost network does. For tests.
   package func breakConnection(to peer: PeerId) { links[peer]?.close(.lost(reason: "broken off"), politely: false) }
 
   // MARK: Links
@@ -174,7 +174,7 @@ public final class WebSocketProvider: NetworkProvider {
       delegate?.network(self, disconnected: peer)
     }
     links.setCurrent(link, for: peer)
-    // It was admitted, or we have called it.
+    // The peer was admitted, or we have called it.
     link.isTrusted = true
     logger.debug("connected to \(peer) at \(links.entry(of: link)?.address.description ?? "")")
     delegate?.network(self, connected: peer, metadata: metadata)
@@ -184,7 +184,7 @@ public final class WebSocketProvider: NetworkProvider {
   /// Whether a new connection to a peer replaces the old.
   private func replaces(_ link: PeerLink, _ old: PeerLink, _ local: LocalPeer, _ peer: PeerId) -> Bool {
     switch (link.direction, old.direction) {
-    // The caller knows that its older connection is of no use; and the server that was called a second time thinks so.
+    // The caller knows that its older connection is useless, and a server that is called a second time assumes so.
     case (.incoming, .incoming), (.outgoing, .outgoing): true
     case (.incoming, .outgoing), (.outgoing, .incoming):
       LinkDirection.newStays(local: local.peerId, peer: peer, old: old.direction, new: link.direction)

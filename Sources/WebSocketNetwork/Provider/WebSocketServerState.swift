@@ -9,7 +9,7 @@ public enum WebSocketServerState: Hashable, Sendable {
   /// The last call has failed, or the connection was lost. The server is called again after a while, unless its retries are used up.
   case waiting(PeerNetworkError)
 
-  /// Why there is no connection; nil while there is one, or a first call is under way.
+  /// Why there is no connection; nil while there is one, or while a first call is in progress.
   public var error: PeerNetworkError? {
     if case .waiting(let error) = self { error } else { nil }
   }

@@ -19,7 +19,7 @@ struct ClientUpgrade {
     return Array(((lines + authorization).joined(separator: "\r\n") + "\r\n\r\n").utf8)
   }
 
-  /// Why the answer refuses the upgrade, fit to show; nil if it grants it. Redirections are not followed.
+  /// Why the answer refuses the upgrade, in words for a person; nil if it grants it. Redirections are not followed.
   func problem(with head: HTTPHead) -> String? {
     guard head.start[0].hasPrefix("HTTP/1."), let status = Int(head.start[1]) else {
       return "the server does not speak HTTP"

@@ -1,22 +1,22 @@
 /// Why bytes are not the beginning of an HTTP message that we accept.
 enum HTTPError: Error, Hashable {
   case tooLong
-  /// A line that is none of HTTP/1.1's, or one that means different things to different programs.
+  /// A line that is not HTTP/1.1, or that different programs read differently.
   case malformed
 }
 
 /// The beginning of an HTTP/1.1 message: its first line and its fields. Source: RFC 9112.
 ///
-/// Strict where programs disagree, for they could be played off against each other: lines end with CR LF, no line continues another,
-/// no space before a colon, no control characters.
+/// Strict where programs disagree, because an attacker could exploit the difference: lines end with CR LF, no line
+/// continues another, no space before a colon, no control characters.
 struct HTTPHead: Hashable {
-  /// Source: our own limit, also of most servers.
+  /// Source: our own choice, which is also the limit of most servers.
   static let maximumByteCount = 8 << 10
   private static let end: [UInt8] = [13, 10, 13, 10]
 
   /// The parts of the first line: a request's method, target and version; a response's version, status and reason.
   let start: [String]
-  /// In the order of arrival, the names in small letters.
+  /// In the order of arrival, with the names in lower case.
   private let fields: [(name: String, value: String)]
 
   static func == (one: HTTPHead, other: HTTPHead) -> Bool {
@@ -30,13 +30,13 @@ struct HTTPHead: Hashable {
 
   /// Reads a head and the empty line after it.
   ///
-  /// - Returns: nil until the empty line has come; else the head and how many bytes it has.
+  /// - Returns: nil until the empty line has arrived; then the head and how many bytes it has
   static func read(_ bytes: [UInt8]) throws(HTTPError) -> (head: HTTPHead, byteCount: Int)? {
     let searched = bytes.prefix(maximumByteCount)
     guard let end = searched.indices.first(where: { searched[$0] == 13 && searched[$0...].starts(with: Self.end) })
     else {
       if bytes.count >= maximumByteCount { throw .tooLong }
-      // Bytes that are not text can be refused before the head is complete.
+      // Bytes that are not text are refused before the head is complete.
       guard searched.allSatisfy({ isText($0) || $0 == 13 || $0 == 10 }) else { throw .malformed }
       return nil
     }
@@ -69,7 +69,7 @@ struct HTTPHead: Hashable {
     self.fields = fields
   }
 
-  /// The value of a field; nil if it is missing, or there several times.
+  /// The value of a field; nil if the field is missing or occurs several times.
   func only(_ name: String) -> String? {
     let values = values(name)
     return values.count == 1 ? values[0] : nil
@@ -77,7 +77,7 @@ struct HTTPHead: Hashable {
 
   func values(_ name: String) -> [String] { fields.filter { $0.name == name }.map(\.value) }
 
-  /// Whether one of the words in a list, which may be spread over several fields, is this; capitals count as small letters.
+  /// Whether a list, which may be spread over several fields, contains this word in any case.
   func lists(_ word: String, in name: String) -> Bool {
     values(name).contains { value in
       value.split(separator: ",").contains { Self.trimmed($0).lowercased() == word }

@@ -31,7 +31,7 @@ struct BoundUpdatesTests {
     text?.value = "hello"
     text = nil
     #expect(await updates.next() == nil)
-    // Nobody listens for the sake of a text that is gone.
+    // A deleted text leaves no observer behind.
     #expect(document.observers.isEmpty)
   }
 

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Automerge
 
-/// Whatever is changed, by whichever door, on whichever replica, is there for all others.
+/// Whatever is changed, in whichever way, on whichever replica, reaches all others.
 struct DoorsTests {
   private static let seedsEach = 50
 

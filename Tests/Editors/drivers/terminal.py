@@ -64,7 +64,7 @@ class Driver:
     skips = {}
     # Steps that it cannot do at all, with the reason: all rows with such a step are skipped.
     cannot = {}
-    # Which of the keys and commands that a row gives editor by editor are this one's, the first that is there.
+    # The keys or commands of this editor, of those that a row lists by editor: the first that is there.
     families = ()
 
     def __init__(self):

@@ -117,7 +117,7 @@ final class ServedRoom {
     return try EditorTypist(name, editor)
   }
 
-  /// Everybody types for so long, each a word now and then; who types is random, and each buffer is looked at.
+  /// All people type for this long, each a word now and then. Chance decides who types, and each buffer is read.
   func type(for duration: Duration) throws {
     let end = ContinuousClock.now + duration
     var turn = 0

@@ -192,7 +192,7 @@ import Testing
     #expect(try await file.items() == ["Tea", "Cake"])
   }
 
-  /// Whoever was a guest once knows the id of a note. A file can name it, and hold any document.
+  /// A former guest knows the id of a note. A file can name it, and contain any document.
   @Test func aFileThatNamesANoteAndHoldsAnotherDocumentChangesNothing() async throws {
     let file = try await OpenedFile(seed: 11)
     let (forged, path) = (Document(textEncoding: .utf8), "/mail/letter.meetingnotes")

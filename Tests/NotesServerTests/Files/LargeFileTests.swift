@@ -8,7 +8,7 @@ import Testing
 
 @testable import NotesServer
 
-/// A large note that nobody has open, and its file: this process knows again what it has written itself.
+/// A large note that no editor has open, and its file: this process recognises what it has written itself.
 @AutomergeRepo @Suite struct LargeFileTests {
   private let world = RepoWorld(random: RandomSource(SeededGenerator(seed: 5)))
   private let path = "/notes/Shopping.md"

@@ -5,7 +5,7 @@ import Testing
 
 @testable import NotesServer
 
-/// A working file that holds what the note was at some moment, though nobody told us that it was saved then.
+/// A working file that contains what the note was at some moment, though no editor reported saving it then.
 struct SavedBeforeAKillTests {
   private static let time = Date(timeIntervalSince1970: 0)
 

@@ -50,7 +50,7 @@ struct GateSimulation {
   /// then the new ones without its having been told. Until all is settled, only texts are compared.
   private var knowsElements: Bool
   private var nextId = 0
-  /// Scalars that stand once in the world, by whether somebody deleted them.
+  /// Scalars that occur once in the world, by whether a person deleted them.
   private var tags: [Unicode.Scalar: Bool] = [:]
   private(set) var failures: [String] = []
   private(set) var dropped = 0
@@ -166,7 +166,7 @@ struct GateSimulation {
     if !isLost { toServer.append(.change(version: version, rev: rev, batch, operations)) }
     (batch, operations) = ([], [])
     if isLost {
-      // Something must follow, or nobody would notice.
+      // Something must follow, or the difference would go unnoticed.
       change(0..<0, to: fresh(1))
       flush()
     }

@@ -14,7 +14,7 @@ import Testing
       buffer = OpenBuffer(version: 1, encoding: .utf8, gate: .plain)
     }
 
-    /// Somebody else's text at a place of the document.
+    /// Another person's text at a place of the document.
     func remote(_ offset: Int, _ text: String, deleting count: Int = 0) {
       let deleted = Array(document.bytes[offset..<offset + count])
       let delta = TextDelta(utf8Offset: offset, deleted: deleted, inserted: Array(text.utf8))

@@ -63,7 +63,7 @@ import Testing
     #expect(log.writings.count == before + 1, "one writing for both")
     let frames = JournalFrame.all(in: log.writings.last ?? [])
     #expect(frames.count == 2 && frames.first?.changes.isEmpty == false)
-    // Nobody says anything of it: it is written all the same when it has been dealt with.
+    // No editor or peer is told of it: it is written all the same once it has been handled.
     try other.spliceText(obj: text, start: 0, delete: 0, value: "more ")
     try handle.merge(other)
     #expect(log.writings.count == before + 2)

@@ -63,6 +63,48 @@ import Testing
     #expect(points("ben", at: .seconds(20), place, "").isEmpty, "not open here")
   }
 
+  /// A peer is many processes at once, each "in the note", and moves from one to the next.
+  @Test func aPersonIsInANoteOnlySoManyTimesAndLeavesRoomForOthers() {
+    var presence = opened()
+    for process in 0..<1000 {
+      _ = presence.receive(
+        .received(document: "d", peer: "mal/\(process)", .snapshot(state("Mal"))), at: .milliseconds(process))
+    }
+    #expect(presence.people(in: "d").count == Presence.maximumProcesses)
+    #expect(presence.people(in: "d").contains { $0.peer == "mal/999" }, "the newest one is there")
+    #expect(Set(presence.people(in: "d").map(\.mark)).count == 1, "one person has one colour and letter")
+    // The control: others come in, with several processes each, and have marks of their own.
+    for peer in ["ben", "ben/1", "ben/2", "eva"] {
+      _ = presence.receive(.received(document: "d", peer: peer, .snapshot(state(peer))), at: .seconds(1))
+    }
+    let others = presence.people(in: "d").filter { !$0.peer.hasPrefix("mal") }
+    #expect(others.map(\.peer) == ["ben", "ben/1", "ben/2", "eva"])
+    #expect(Set(others.map(\.mark.letter)) == ["B", "E"])
+  }
+
+  @Test func pointingIsLimitedForAPersonWhateverItsProcessesDoAndHoweverItComesAndGoes() {
+    var presence = opened()
+    var shown = 0
+    func point(_ peer: String, isRelayed: Bool = false, at now: Duration) -> Bool {
+      let place = CursorRange(start: [1], end: [2])
+      _ = presence.receive(.received(document: "d", peer: peer, .update(state("M")), isRelayed: isRelayed), at: now)
+      let effects = presence.receive(
+        .received(document: "d", peer: peer, .point(place, text: "!"), isRelayed: isRelayed), at: now)
+      _ = presence.receive(.received(document: "d", peer: peer, .goodbye, isRelayed: isRelayed), at: now)
+      return effects.contains { if case .pointed = $0 { true } else { false } }
+    }
+    for number in 0..<6000 where point("mal/\(number % 300)", at: .milliseconds(number * 10)) { shown += 1 }
+    #expect(shown == PointLimit.maximumPerPeriod)
+    // The control: another person is shown meanwhile, and again a second later.
+    #expect(point("ben", at: .seconds(60)) && point("ben/1", at: .seconds(61)))
+    // What a relay brings in invented names is limited altogether, and for nobody who speaks for themselves.
+    let relayed = (0..<2000).count {
+      point("invented\($0)", isRelayed: true, at: .seconds(70) + .milliseconds($0 * 10))
+    }
+    #expect(relayed == PointLimit.maximumPerPeriod)
+    #expect(point("ben", at: .seconds(95)))
+  }
+
   @Test func cursorsGoOutAtMostTwentyTimesASecond() {
     var presence = opened()
     var sent: [Duration] = []

@@ -71,6 +71,25 @@ import Testing
     #expect(labels.texts[1].hasPrefix("Bened…") && labels.texts[0].hasPrefix("Ana "))
   }
 
+  /// A long name must not push away what says that it is borrowed, only claimed, or not proved.
+  @Test func theMarkBehindANameIsNotCutOff() {
+    for name in ["Maximiliana von Bergen", "貝恩貝恩貝恩貝恩貝恩貝恩"] {
+      for mark in [" (k3x9ab)", " (claimed)", " (unverified)", " (claimed, unverified)"] {
+        for width in 8...40 {
+          let shown = DisplayWidth.cut(name + mark, to: width)
+          #expect(DisplayWidth.of(shown) <= width && (shown.hasSuffix(mark) || shown.hasSuffix(" (?)")), "\(shown)")
+          let counted = NoteNews.cut(name + mark, to: width)
+          #expect(counted.count <= width && (counted.hasSuffix(mark) || counted.hasSuffix(" (?)")), "\(counted)")
+        }
+      }
+    }
+    let message = NoteNews.fitted("Maximiliana von Bergen (k3x9ab)", " joined ", "The minutes of a long meeting", "")
+    #expect(message.contains(" (k3x9ab) joined ") && message.count <= NoteNews.maximumMessageLength)
+    // The control: what has no mark, or room, is as it was.
+    #expect(DisplayWidth.cut("Benedict (he says)", to: 12) == "Benedict (h…")
+    #expect(DisplayWidth.cut("Ben (k3x9ab)", to: 12) == "Ben (k3x9ab)" && NoteNews.cut("Benedict", to: 5) == "Bene…")
+  }
+
   @Test func aTicketFitsInAQRCode() throws {
     let code = try #require(QRCode("notes-lsp:" + String(repeating: "a", count: 140)))
     #expect(Set(code.lines.map(\.count)).count == 1)

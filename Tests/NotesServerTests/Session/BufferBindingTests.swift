@@ -53,6 +53,19 @@ import Testing
     #expect(ana.text(of: binding.id) == "bread\ntea\nmilk\n")
   }
 
+  @Test func theWordsAreCountedAgainWhenTheTextHasRestedAndTheEditorIsTold() async throws {
+    let (ana, binding) = try await opened()
+    ana.change(uri, "tea\nmilk and bread\n", version: 2)
+    try await ana.wait(for: "the count") {
+      ana.sent.contains { $0["method"] == "notes/statusChanged" && $0["params"]?["words"] == 4 }
+    }
+    #expect(ana.service.notebook[binding.key]?.words == 4)
+    try write("eggs\n", into: binding)
+    try await ana.wait(for: "what a peer wrote to be counted, too") {
+      ana.sent.contains { $0["method"] == "notes/statusChanged" && $0["params"]?["words"] == 5 }
+    }
+  }
+
   @Test func aChangeThatFitsNoKnownTextIsAnsweredWithARequestForTheFullText() async throws {
     let (ana, binding) = try await opened()
     ana.send("textDocument/didChange", ["textDocument": ["uri": .string(uri), "version": 2], "notes": ["rev": 99]])

@@ -49,7 +49,7 @@ import Testing
     let note = try await WatchedNote(seed: 45)
     let texts = TextsSeen(of: note)
     note.write(inParts: ["t", "te", "tea\nmi", "tea\nmilk\n"])
-    try await note.wait(for: "the line") { note.text == "tea\nmilk\n" }
+    try await note.waitForParts { note.text == "tea\nmilk\n" }
     #expect(texts.all == ["tea\nmilk\n"])
   }
 
@@ -57,7 +57,7 @@ import Testing
     let note = try await WatchedNote(seed: 46)
     let texts = TextsSeen(of: note)
     note.write(inParts: ["", "", "tea\nmilk\n"])
-    try await note.wait(for: "the line") { note.text == "tea\nmilk\n" }
+    try await note.waitForParts { note.text == "tea\nmilk\n" }
     #expect(texts.all == ["tea\nmilk\n"])
     #expect(try await note.service.recoveredTexts() == [])
   }

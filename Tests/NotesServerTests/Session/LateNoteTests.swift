@@ -126,7 +126,7 @@ import Testing
     #expect(try await ben.request("notes/status", ["uri": .string(uri)])["waiting"] == "Ana")
     #expect(try await ben.request("notes/status", ["uri": .string(uri)])["stored"] == false)
     ben.change(uri, "tea\nmine\nmilk\n", version: 2)
-    // Nobody comes for a long time.
+    // No peer connects for a long time.
     world.clock.advance(by: .seconds(300))
     for _ in 0..<20 { await Task.yield() }
     try note.change { document in

@@ -48,7 +48,7 @@ import Testing
     try await note.open()
     let texts = TextsSeen(of: note)
     note.write(inParts: ["", "te", "tea\nmilk\n"])
-    try await note.wait(for: "the line") { note.text == "tea\nmilk\n" }
+    try await note.waitForParts { note.text == "tea\nmilk\n" }
     #expect(texts.all == ["tea\nmilk\n"])
     #expect(try await note.service.recoveredTexts() == [])
   }

@@ -91,15 +91,17 @@ final class ServiceUnderTest {
     sent.filter { $0["method"] == "notes/event" }.compactMap { $0["params"] }.filter { $0["kind"] == .string(kind) }
   }
 
-  /// Lets time pass until the condition is true, but only twenty times as fast as outside: what other threads have to do is
+  /// Lets time pass until the condition is true, but only so many times as fast as outside: what other threads have to do is
   /// not to come too late for the clock.
-  func wait(for what: String, _ condition: @AutomergeRepo () -> Bool) async throws {
+  func wait(
+    for what: String, timesFaster speed: Int = 20, _ condition: @AutomergeRepo () -> Bool
+  ) async throws {
     let (start, began) = (world.clock.now, ContinuousClock.now)
     while !condition() {
       for _ in 0..<3 { await Task.yield() }
       let passed = ContinuousClock.now - began
       guard passed < Patience.hang else { throw TimeIsUp(description: "waited for: \(what)") }
-      world.clock.runNext(until: start + passed * 20)
+      world.clock.runNext(until: start + passed * speed)
     }
   }
 

@@ -109,6 +109,8 @@ for _, it in ipairs({
   { "NotesShare", "*", ticket_words, function(c, a) c.share(a.bang, a.args) end },
   { "NotesTicket", 0, nil, function(c) c.ticket() end },
   { "NotesJoin", "?", nil, function(c, a) c.join(a.args) end },
+  { "NotesShow", 0, nil, function() require("notes_lsp.arrival").show() end },
+  { "NotesGiveUp", 0, nil, function() require("notes_lsp.arrival").give_up() end },
   { "NotesInvite", "?", nil, function(c, a) c.invite(a.args) end },
   { "NotesAnswer", 0, nil, function(c) c.answer() end },
   { "NotesAccess", 1, names, function(c, a) c.access(a.args) end },
@@ -149,8 +151,9 @@ for _, it in ipairs({
   { "NotesStatus", 0, nil, function(c) c.status() end },
   { "NotesUndo", "?", nil, function(c, a) c.undo("undo", a.args) end },
   { "NotesRedo", "?", nil, function(c, a) c.undo("redo", a.args) end },
+  { "NotesDoctor", 0, nil, function() vim.cmd("checkhealth notes_lsp") end },
   { "NotesRestart", 0, nil, function(c) c.restart() end },
-  { "NotesStop", 0, nil, function() require("notes_lsp.service").stop() end },
+  { "NotesStop", 0, nil, function(c) c.stop() end },
 }) do
   local name, count, completion, act = unpack(it)
   api.nvim_create_user_command(name, function(arguments) act(commands(), arguments) end, {

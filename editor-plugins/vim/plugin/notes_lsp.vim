@@ -20,7 +20,7 @@ vim9script
 #   :NotesAnswer           shows open invitations: accept, decline, block
 #   :NotesConnect[!] {url} [token]  connects to a server (or to a person's address), and offers to publish the current note there; ! asks for the token
 #   :NotesDisconnect {url} forgets a server
-#   :NotesUnshare [peer]   stops sharing the current note, with everybody or with one peer
+#   :NotesUnshare [peer]   stops sharing the current note, with all people or with one
 #   :NotesRemove[!] {peer} removes a person from the current note; the others go on in a new copy; ! without asking
 #   :NotesPeople           the people of the current note: access, state, invite, verify, remove
 #   :NotesAccess {peer} {write, read or none}  changes what a person may do; :NotesTrust, :NotesBlock {peer}
@@ -37,7 +37,7 @@ vim9script
 #   :NotesItem [title]     adds an item to the current meeting; :NotesMoveItem {place} moves the current one
 #   :NotesAgenda           the current meeting's items in order, live: opens, adds, renames, moves, deletes
 #   :NotesRecovered        texts that an overwrite would have lost
-#   :NotesPeers            lists all people whom the service knows or hears
+#   :NotesPeers            lists all people that the service knows or hears
 #   :NotesGo [peer]        goes to a person, in another note if need be; :NotesFollow [peer] stays with them until you move
 #   :NotesPoint [text]     shows the others this place, or the range
 #   :NotesHistory          states of the note: what each changed; :NotesRestore brings one back, of a range only these lines

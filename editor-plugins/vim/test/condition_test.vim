@@ -90,7 +90,7 @@ def TheStatusLineIsDrawnAnewWhenTheQueueIsEmpty()
   &l:statusline = ''
 enddef
 
-# Nobody asks about a version while nobody else has the note.
+# The plugin asks about no version while no one else has the note.
 def SyncedIsSaidOfATextThatIsOlderThanItsCompany()
   final note = Note('Older', ['one'])
   StatusIs(note, [])
@@ -300,11 +300,11 @@ def ClosingAListReturnsToTheWindowOneCameFrom()
   Note('Right', [])
   const from = win_getid()
   Notes
-  assert_notequal(from, win_getid())
+  const notes = win_getid()
+  assert_notequal(from, notes)
   NotesPeers
   feedkeys('q', 'x')
-  assert_equal(from, win_getid())
-  execute $':{bufwinnr("\\[Notes]")}wincmd w'
+  assert_equal(notes, win_getid())
   feedkeys('q', 'x')
   assert_equal(from, win_getid())
   only

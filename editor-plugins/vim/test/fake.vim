@@ -30,7 +30,7 @@ enddef
 
 # What the service has been told with a method.
 export def Told(method: string): list<dict<any>>
-  # Behind the last line break there may be half a line.
+  # After the last line break there may be half a line.
   return (filereadable(log) ? readfile(log, 'b')->slice(0, -1) : [])->mapnew((_, it) => json_decode(it))
     ->filter((_, it) => it->get('method', '') ==# method)->mapnew((_, it) => it->get('params', {}))
 enddef

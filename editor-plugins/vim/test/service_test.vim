@@ -130,13 +130,13 @@ def ANoteThatComesLateWaitsWhileOneTypes()
   assert_equal(['one and more'], getline(1, '$'))
   NotesShow
   assert_match('Joined', bufname())
-  # Who has only waited sees it at once.
+  # A user who has only waited sees it at once.
   execute 'buffer' note.bufnr
   NotesJoin slow
   WaitTold('notes/join', 2)
   service.Notify('test/answer', {})
   Wait('the note', () => bufname() =~ 'Joined')
-  # Nobody waits any more.
+  # No request waits any more.
   execute 'buffer' note.bufnr
   NotesJoin slow
   WaitTold('notes/join', 3)

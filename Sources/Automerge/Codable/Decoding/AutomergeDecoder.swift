@@ -1,9 +1,9 @@
 /// Reads `Decodable` values out of a document.
 ///
-/// Texts and counters come as `AutomergeText` and `Counter`, bound to where they stand: what is done to them is done to
-/// the document.
+/// Texts and counters come out as `AutomergeText` and `Counter`, bound to their places: changing them changes the
+/// document.
 public struct AutomergeDecoder {
-  /// What the values' own `init(from:)` finds in its decoder.
+  /// The `userInfo` of the decoder that the values' own `init(from:)` receives.
   public var userInfo: [CodingUserInfoKey: Any] = [:]
   public let doc: Document
 
@@ -11,17 +11,17 @@ public struct AutomergeDecoder {
 
   /// The value at the root; for a lone text or counter, the one at the key `value`, where the encoder puts it.
   ///
-  /// Throws `DecodingError` for what is missing or of another type, `CodingKeyLookupError.MismatchedSchema` where a value
-  /// wants another container than stands there.
+  /// Throws `DecodingError` for a value that is missing or of another type, and `CodingKeyLookupError.MismatchedSchema`
+  /// if a value needs another container than the document has there.
   public func decode<T: Decodable>(_ type: T.Type) throws -> T {
     let isBoundType = T.self == AutomergeText.self || T.self == Counter.self
     return try decode(type, from: isBoundType ? [AutomergeText.CodingKeys.value] : [])
   }
 
-  /// The value at the root, with texts and counters of their own.
+  /// The value at the root, with unbound texts and counters.
   func decodeUnbound<T: Decodable>(_ type: T.Type) throws -> T { try decode(type, from: [], isBinding: false) }
 
-  /// The value at a place. Nil for an optional type if nothing stands there, but the container has to.
+  /// The value at a place. For an optional type, nil if the place is empty; its container must exist.
   public func decode<T: Decodable>(_ type: T.Type, from path: [any CodingKey]) throws -> T {
     try decode(type, from: path, isBinding: true)
   }

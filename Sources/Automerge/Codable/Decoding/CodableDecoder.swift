@@ -1,18 +1,18 @@
 import Foundation
 
-/// The `Decoder` that a type meets: one place of a document and what stands there.
+/// The `Decoder` that a type receives: one place of a document and its value.
 struct CodableDecoder: Decoder {
   let document: Document
   let userInfo: [CodingUserInfoKey: Any]
   let codingPath: [any CodingKey]
   /// Whether texts and counters are bound to the document.
   let isBinding: Bool
-  /// Nil if nothing stands there.
+  /// Nil if the place is empty.
   var value: Value?
-  /// Where that is; nil for the root.
+  /// The place; nil for the root.
   var place: (object: ObjId, key: AnyCodingKey)?
 
-  /// How deep a document is read. Deeper nesting comes from no honest model, and would use up the stack.
+  /// How deep a document is read. No honest model nests deeper, and reading it would exhaust the stack.
   static let depthLimit = 512
 
   func child(_ key: some CodingKey, in object: ObjId, at step: AnyCodingKey, value: Value?) throws -> CodableDecoder {
@@ -66,8 +66,8 @@ struct CodableDecoder: Decoder {
     try? Result.fromScalarValue(scalar).get()
   }
 
-  /// Numbers are taken by value: an integer of either signedness for any integer or floating-point type that holds it.
-  /// Other implementations do not tell signed from unsigned.
+  /// Numbers are converted by value: an integer of either signedness becomes any integer or floating-point type that
+  /// can hold it. Other implementations do not distinguish signed and unsigned.
   private func number(_ type: any Decodable.Type, _ scalar: ScalarValue) throws -> Any? {
     if let type = type as? any FixedWidthInteger.Type {
       switch scalar {
@@ -92,7 +92,7 @@ struct CodableDecoder: Decoder {
     return result
   }
 
-  /// A text or counter bound to this place; nil if another type is asked for.
+  /// A text or counter bound to this place; nil if another type is requested.
   private func bound<Result: Decodable>(_ type: Result.Type) throws -> Result? {
     if type == AutomergeText.self {
       guard case .Object(let object, .Text)? = value else { throw boundMismatch(type) }

@@ -16,7 +16,7 @@ struct KeyedDecoding<Key: CodingKey>: KeyedDecodingContainerProtocol {
     return try decoder.child(key, in: object, at: AnyCodingKey(key.stringValue), value: value)
   }
 
-  /// A question that cannot fail: a map that is there can be asked for any key.
+  /// Cannot fail: the map exists, so it can be asked for any key.
   func contains(_ key: Key) -> Bool {
     do { return try value(key) != nil } catch { return false }
   }
@@ -37,17 +37,17 @@ struct KeyedDecoding<Key: CodingKey>: KeyedDecodingContainerProtocol {
     try child(key).unkeyedContainer()
   }
 
-  /// The superclass's keys stand beside the subclass's.
+  /// The superclass's keys are in the same map as the subclass's.
   func superDecoder() -> any Decoder { decoder }
 
-  /// The map at the key; the same map if there is none, as automerge-swift writes it.
+  /// The map at the key. If there is none, the same map, as automerge-swift writes it.
   func superDecoder(forKey key: Key) throws -> any Decoder { contains(key) ? try child(key) : decoder }
 }
 
 struct UnkeyedDecoding: UnkeyedDecodingContainer {
   let decoder: CodableDecoder
   let object: ObjId
-  /// As the list was when the container was asked for.
+  /// The list as it was when the container was requested.
   let values: [Value]
   private(set) var currentIndex = 0
 

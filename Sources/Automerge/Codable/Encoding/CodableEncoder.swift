@@ -1,4 +1,4 @@
-/// The `Encoder` that a value meets: writes into a node.
+/// The `Encoder` that a value receives: writes into a node.
 struct CodableEncoder: Encoder {
   let node: EncodedNode
   let userInfo: [CodingUserInfoKey: Any]
@@ -42,7 +42,7 @@ struct KeyedEncoding<Key: CodingKey>: KeyedEncodingContainerProtocol {
     CodableEncoder(node: node.child(key), userInfo: userInfo).unkeyedContainer()
   }
 
-  /// The superclass's keys stand beside the subclass's, as automerge-swift writes and reads them.
+  /// The superclass's keys are in the same map as the subclass's, as automerge-swift writes and reads them.
   func superEncoder() -> any Encoder { CodableEncoder(node: node, userInfo: userInfo) }
 
   func superEncoder(forKey key: Key) -> any Encoder { CodableEncoder(node: node.child(key), userInfo: userInfo) }

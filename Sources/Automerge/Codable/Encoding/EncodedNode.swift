@@ -1,30 +1,30 @@
 import Foundation
 
-/// What an `Encodable` value came to, before it meets a document. A reference, because a value may go on filling in one
-/// container while it has others open.
+/// The result of encoding a value, before it is compared with a document. A class, because a value may continue to fill
+/// one container while it has others open.
 final class EncodedNode {
   enum Content {
-    /// Nothing was encoded. That stands for an empty map, as it does in other formats.
+    /// Nothing was encoded, which means an empty map, as in other formats.
     case nothing
     case scalar(ScalarValue)
     case map([MapKey: EncodedNode])
     case list([EncodedNode])
-    /// With its string, which is read before the document is written: a text may be one of another document. Nil if it is one
-    /// of this document.
+    /// With its string, which is read before the document is written, because a text may belong to another document.
+    /// The string is nil if the text belongs to this document.
     case text(AutomergeText, String?)
     /// With its number.
     case counter(Counter, Int)
   }
 
-  /// The document that is to be written.
+  /// The document that will be written.
   let document: Document
 
-  /// The way from the value that is being encoded.
+  /// The path from the value that is being encoded.
   let codingPath: [any CodingKey]
   private(set) var content = Content.nothing
-  /// The Swift type of a single value, for errors about it.
+  /// The Swift type of a single value, for errors about the value.
   private var scalarType: (any SingleScalar.Type)?
-  /// What the value did wrong where it could not be told.
+  /// An error in the value that its encoding call could not throw.
   private(set) var fault: (any Error)?
 
   init(for document: Document, codingPath: [any CodingKey]) {
@@ -72,8 +72,8 @@ final class EncodedNode {
 
   func encodeNil() { content = .scalar(.Null) }
 
-  /// What a person encoded here, where that is one value: of the type that it had, since errors carry it. Nil stands as the
-  /// scalar value null.
+  /// What was encoded here, if it is one value, in its original type, since errors carry it. Nil means the scalar value
+  /// null.
   var singleValue: Any? {
     switch content {
     case .scalar(let scalar): scalarType.flatMap { Self.value(of: scalar, as: $0) } ?? scalar
@@ -93,13 +93,13 @@ final class EncodedNode {
     }
   }
 
-  /// The node of a key; made if need be, as is the map.
+  /// The node of a key. Makes the node and the map if needed.
   func child(_ key: some CodingKey) -> EncodedNode {
     becomeMap()
     guard case .map(var children) = content else { return EncodedNode(for: document, codingPath: codingPath + [key]) }
     let name = MapKey(key.stringValue)
     if let child = children[name] { return child }
-    // The children are held once, so that adding one does not copy them.
+    // Removed while they change, so that adding a child does not copy all of them.
     content = .nothing
     let child = EncodedNode(for: document, codingPath: codingPath + [key])
     children[name] = child
@@ -107,7 +107,7 @@ final class EncodedNode {
     return child
   }
 
-  /// The node of a new last element; the list is made if need be.
+  /// The node of a new last element. Makes the list if needed.
   func append() -> EncodedNode {
     becomeList()
     guard case .list(var children) = content else { return EncodedNode(for: document, codingPath: codingPath) }
@@ -145,15 +145,15 @@ final class EncodedNode {
   }
 }
 
-/// Dictionaries that automerge-swift refuses. They are told by their type: the coding keys of one whose keys are strings
-/// look the same where those are digits.
+/// Dictionaries that automerge-swift refuses. Recognised by type, because the coding keys of a dictionary with string
+/// keys look the same if the strings are digits.
 private protocol NumberKeyed {
   var isEmpty: Bool { get }
 }
 
 extension Dictionary: NumberKeyed where Key == Int {}
 
-/// The types that are one scalar value by themselves, whatever their own `Codable` would make of them.
+/// The types that are one scalar value, whatever their own `Codable` conformance does.
 protocol SingleScalar: ScalarValueRepresentable {}
 
 extension Bool: SingleScalar {}

@@ -1,6 +1,6 @@
-/// How one list becomes another in few steps, front to back.
+/// How one list becomes another in few steps, from front to back.
 enum ListStep: Equatable {
-  /// The element stays, or is brought up to date in its place.
+  /// The element stays, and is updated in place if needed.
   case keep(old: Int, new: Int)
   case delete(old: Int)
   case insert(new: Int)
@@ -14,15 +14,15 @@ struct ListMatch: Equatable {
 
 /// What two lists have in common, and how one becomes the other.
 enum ListAlignment {
-  /// Beyond so many differences the middle of the lists counts as different altogether, so that time and memory stay
-  /// bounded: at most this many times the length, and its square in numbers.
+  /// With more differences than this, the middle of the lists counts as entirely different, so that time and memory
+  /// stay bounded: time by this many times the length, memory by its square.
   static let differenceLimit = 512
 
-  /// Nor are more elements compared than this, which repetitive lists would come to: a fraction of a second.
+  /// No more comparisons than this are made, which takes a fraction of a second; repetitive lists could need far more.
   private static let comparisonLimit = 1 << 23
 
-  /// The steps from `old` to `new`. Equal elements are matched, as many as possible in order; between two matches elements
-  /// are paired by position, to be brought up to date.
+  /// The steps from `old` to `new`. Matches as many equal elements as possible in order; between two matches, pairs
+  /// elements by position, to be updated in place.
   /// - Complexity: O((n + m) · d), d the number of differences, at most `differenceLimit`.
   static func steps<Element: Equatable>(from old: [Element], to new: [Element]) -> [ListStep] {
     var steps: [ListStep] = []
@@ -57,7 +57,7 @@ enum ListAlignment {
   }
 
   /// The greedy algorithm of E. Myers, "An O(ND) Difference Algorithm and Its Variations" (1986). A diagonal is an old
-  /// index minus a new one; `reach` is the old index that each diagonal has come to.
+  /// index minus a new one; `reach` is the old index that each diagonal has reached.
   private static func longestCommonSubsequence<Element: Equatable>(_ old: [Element], _ new: [Element]) -> [ListMatch] {
     guard !old.isEmpty, !new.isEmpty else { return [] }
     let limit = min(old.count + new.count, differenceLimit)

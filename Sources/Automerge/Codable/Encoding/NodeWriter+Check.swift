@@ -1,6 +1,6 @@
-/// Whether a document fits what was encoded. Nothing is written here.
+/// Checks whether a document fits what was encoded, without writing anything.
 extension NodeWriter {
-  /// Throws if `node` may not be written where `existing` stands.
+  /// Throws if `node` may not be written over `existing`.
   func check(_ node: EncodedNode, against existing: PresentValue?) throws {
     if let fault = node.fault { throw fault }
     if isCautious, let existing { try expectSameType(node, existing.value) }
@@ -27,7 +27,7 @@ extension NodeWriter {
     }
   }
 
-  /// The container that stands there; nil if a new one may be made.
+  /// The container that exists there; nil if a new one may be made.
   private func container(_ type: ObjType, _ node: EncodedNode, _ existing: Value?) throws -> ObjId? {
     switch existing {
     case .Object(let object, type): return object
@@ -56,7 +56,7 @@ extension NodeWriter {
   }
 }
 
-/// What a cautious writer keeps as it is.
+/// The kinds of values that a cautious writer does not replace by one another.
 private enum TypeOfValue: Hashable {
   case null, bool, int, uint, double, string, bytes, counter, timestamp, map, list, text
   case unknown(UInt8)
@@ -85,7 +85,7 @@ private enum TypeOfValue: Hashable {
     }
   }
 
-  /// Of what is one value by itself. Containers have checks of their own.
+  /// The kind of a single value. Containers have checks of their own.
   init?(_ node: EncodedNode) {
     switch node.content {
     case .scalar(let scalar): self.init(scalar)

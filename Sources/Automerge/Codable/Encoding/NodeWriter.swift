@@ -1,12 +1,12 @@
-/// Brings a document to what was encoded: first checks that it can, then writes what differs. Other threads that use the document
-/// wait meanwhile.
+/// Changes a document to what was encoded: first checks that this is possible, then writes the differences. Other
+/// threads that use the document wait meanwhile.
 struct NodeWriter {
   let document: Document
   let strategy: SchemaStrategy
-  /// Whether a value of one type may not take the place of a value of another.
+  /// Whether a value may not replace one of another type.
   let isCautious: Bool
 
-  /// Writes at a place; the empty path is the root, where only a map can stand.
+  /// Writes at a place. The empty path is the root, which can only be a map.
   func write(_ node: EncodedNode, at path: [AnyCodingKey]) throws {
     try document.withoutOtherThreads { try writeUninterrupted(node, at: path) }
   }
@@ -38,7 +38,7 @@ struct NodeWriter {
     try write(node, to: .ROOT, .Map)
   }
 
-  /// Makes an object hold what was encoded, which is of the object's type.
+  /// Changes an object to what was encoded, which is of the object's type.
   func write(_ node: EncodedNode, to object: ObjId, _ type: ObjType) throws {
     try document.withoutOtherThreads {
       try check(node, against: PresentValue(value: .Object(object, type), isInConflict: false, element: nil))
@@ -53,13 +53,13 @@ struct NodeWriter {
 
   // MARK: writing
 
-  /// Brings a place to what was encoded. `existing` is what stands there.
+  /// Changes a place to what was encoded. `existing` is its present value.
   private func update(
     _ existing: PresentValue?, to node: EncodedNode, in object: ObjId, at step: AnyCodingKey
   ) throws {
     switch node.content {
     case .scalar(let value):
-      // Over itself a value makes an operation only if it is in a conflict: that is settled then.
+      // Writing a value over an equal one makes an operation only if there is a conflict, which this resolves.
       if let existing, !existing.isInConflict, case .Scalar(let present) = existing.value,
         RawValue(present) == RawValue(value)
       {
@@ -181,7 +181,7 @@ struct NodeWriter {
 }
 
 extension Dictionary {
-  /// The value of a key, which is `value` from now on if it had none.
+  /// The value of a key. Inserts `value` if the key has none.
   fileprivate subscript(key: Key, default unused: Value, insertingIfAbsent value: Value) -> Value {
     mutating get {
       if let present = self[key] { return present }

@@ -6,13 +6,13 @@ struct ListRequest: EditorRequest {
   static let method = "notes/list"
 
   let query: String
-  /// Whether the notes that were deleted are listed, and no others.
+  /// Whether the deleted notes are listed, and no others.
   let isOfDeleted: Bool
-  /// Of the screen, if lines are wanted.
+  /// The width of the screen, if lines are wanted.
   let width: Int?
-  /// What the client has of the list, by the token of the answer; nil if it has nothing.
+  /// Identifies what the client has of the list: the token of that answer; nil if it has nothing.
   let token: Int?
-  /// The most lines that it wants, if it has nothing.
+  /// The most lines that the client wants, if it has nothing.
   let count: Int?
   let order: NotesScreen.Order
 
@@ -27,7 +27,7 @@ struct ListRequest: EditorRequest {
 
   func perform(for editor: Editor) async throws -> NoteList {
     let service = editor.service
-    for binding in editor.buffers.bindings { binding.countWords() }
+    for binding in editor.buffers.bindings { binding.updates.countWords() }
     let all = isOfDeleted ? service.notebook.keysOfDeleted : service.notebook.keysByModification
     let found = query.isEmpty ? all.map { ($0, nil) } : await matches(among: all, service)
     if let width {

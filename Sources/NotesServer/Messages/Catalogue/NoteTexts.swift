@@ -5,10 +5,10 @@ import AutomergeRepo
 struct NoteTexts {
   let service: Service
 
-  /// The note itself, or a meeting's items in the agenda's order, also those without a file.
+  /// The note itself, or a meeting's items in the agenda's order, including those without a file.
   func parts(of record: NoteRecord) -> [NoteRecord] {
     guard record.folder != nil else { return [record] }
-    // An earlier version did not keep the agenda.
+    // An earlier version did not store the agenda.
     guard !record.agenda.isEmpty else { return service.notebook.items(of: record.id) }
     return record.agenda.map { entry in
       service.notebook[NoteKey(record.id, item: entry.id)]
@@ -17,7 +17,7 @@ struct NoteTexts {
     }
   }
 
-  /// The text in memory, else that of the working file, which is at most half a second older.
+  /// The text in memory; otherwise that of the working file, which is at most half a second older.
   func text(of part: NoteRecord) async -> [UInt8]? {
     let loaded = service.repo.handle(of: part.id)
     if let handle = part.path == nil ? try? await service.fetch(part.id) : loaded {
@@ -29,7 +29,7 @@ struct NoteTexts {
     return try? await service.files.read(path)
   }
 
-  /// An item that matched is about to be opened: makes its file.
+  /// Makes the file of an item that matched, because it is about to be opened.
   func withFile(_ part: NoteRecord) async -> NoteRecord {
     guard part.path == nil, let handle = service.repo.handle(of: part.id) else { return part }
     try? await service.fileSync.meetings.makeFile(of: part.key, handle)

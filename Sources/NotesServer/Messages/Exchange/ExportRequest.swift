@@ -12,7 +12,7 @@ struct ExportRequest: EditorRequest {
     /// A directory in automerge-repo's layout.
     case automergeRepo = "automerge-repo"
 
-    /// The format that the ending of a file's name implies; nil if none.
+    /// The format that the extension of a file's name implies; nil if there is none.
     init?(path: String) {
       switch (path as NSString).pathExtension.lowercased() {
       case "automerge": self = .automerge

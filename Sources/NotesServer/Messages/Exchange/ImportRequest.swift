@@ -9,7 +9,7 @@ struct ImportRequest: EditorRequest {
 
   let path: String
   let title: String?
-  /// The text that is to be the note, of a document that has others.
+  /// The text that becomes the note, of a document that has several.
   private let text: TextChoice.Name?
 
   init(_ params: Parameters) throws(ResponseError) {
@@ -24,7 +24,7 @@ struct ImportRequest: EditorRequest {
 
   func perform(for editor: Editor) async throws -> Result {
     let service = editor.service
-    if try await service.files.names(in: path) != nil { return try await importDirectory(service) }
+    if try await service.files.names(in: path) != nil { return try await importDirectory(editor) }
     guard let bytes = try await service.files.read(path) else {
       throw NotesError(.notFound, "There is no file \(path).")
     }
@@ -43,9 +43,15 @@ struct ImportRequest: EditorRequest {
     return Result(first: Imported(place: NotePlace(record, service)))
   }
 
-  private func importDirectory(_ service: Service) async throws -> Result {
+  /// Imports the documents of a directory of automerge-repo; of another folder the files that a note can be made of.
+  private func importDirectory(_ editor: Editor) async throws -> Result {
+    let service = editor.service
+    let documents = try await RepoDirectory.documents(in: path, service.files)
+    if documents.isEmpty { return try await importFiles(editor) }
     var notes: [Imported] = []
-    for (id, folder) in try await RepoDirectory.documents(in: path, service.files) {
+    var progress = ImportProgress(total: documents.count, at: service.clock.now)
+    for (id, folder) in documents {
+      tell(progress.step(at: service.clock.now), editor)
       guard let document = try await RepoDirectory.load(folder, service.files), document.isNoteOrMeeting else {
         continue
       }
@@ -56,20 +62,53 @@ struct ImportRequest: EditorRequest {
     return Result(first: first, all: notes)
   }
 
+  private static let endings = ["md", "markdown", "txt", "automerge", "meetingnotes", "json"]
+
+  /// Each file as if it were named alone. One that cannot be imported holds up none of the others.
+  private func importFiles(_ editor: Editor) async throws -> Result {
+    let service = editor.service
+    let names = try await service.files.names(in: path) ?? []
+    let files = names.filter { Self.endings.contains(($0 as NSString).pathExtension.lowercased()) }
+      .sorted().map { path + "/" + $0 }
+    var notes: [Imported] = [], failed: [Result.Failure] = []
+    var progress = ImportProgress(total: files.count, at: service.clock.now)
+    for file in files {
+      tell(progress.step(at: service.clock.now), editor)
+      // The working file of a note, or a folder, is not imported.
+      guard service.notebook.record(atPath: file) == nil, try await service.files.names(in: file) == nil else {
+        continue
+      }
+      do {
+        notes.append(try await ImportRequest(path: file).perform(for: editor).first)
+      } catch {
+        failed.append(Result.Failure(path: file, message: ResponseError(replyingTo: error).message))
+      }
+    }
+    guard let first = notes.first else {
+      throw NotesError(.notFound, failed.first?.message ?? "There is no note in \(path).")
+    }
+    return Result(first: first, all: notes, failed: failed)
+  }
+
+  @AutomergeRepo
+  private func tell(_ line: String?, _ editor: Editor) {
+    if let line { editor.deliver(["kind": "progress", "message": .string(line)]) }
+  }
+
   /// Makes a document with a history a note. Merges a copy of a document that is already here; otherwise a document without an
   /// id gets a new one.
   func take(_ document: Document, id: DocumentId?, _ service: Service) async throws -> Imported {
     let known = try await id == nil ? service.original(of: document) : id
     let isHere = known.flatMap { service.notebook[$0] } != nil
     let choice = TextChoice(service: service, name: text)
-    // Of a note that is here, the text is chosen already.
+    // For a note that is here, the text is chosen already.
     let chosen = isHere && text == nil ? nil : try await choice.place(in: document)
     let (record, changes) = try await merge(document, id: known, chosen.map { (choice, $0) }, service)
     let place = NotePlace(record, service)
     return Imported(place: place, changes: isHere ? changes : nil)
   }
 
-  /// Returns how many changes were new besides.
+  /// Returns the note, and how many changes were new.
   private func merge(
     _ document: Document, id: DocumentId?, _ chosen: (choice: TextChoice, place: TextPlace)?, _ service: Service
   ) async throws -> (NoteRecord, Int) {
@@ -105,7 +144,8 @@ struct ImportRequest: EditorRequest {
     return (record, changes)
   }
 
-  /// Anybody can write the id of a note into a file. Merged with a document of another origin, the note would show its text.
+  /// Any program can write the id of a note into a file. Merged with a document of another origin, the note would show
+  /// its text.
   private static let stranger = NotesError(
     .noSharedHistory, "The file names a note that is here, and holds another document. Nothing was changed.")
 
@@ -129,10 +169,20 @@ struct ImportRequest: EditorRequest {
     let first: Imported
     /// For a directory: its notes.
     var all: [Imported]?
+    /// The files of a folder that could not be imported.
+    var failed: [Failure] = []
+
+    struct Failure {
+      let path: String
+      let message: String
+    }
 
     var json: JSONValue {
       var members = first.members
       members["notes"] = all.map { .array($0.map { .object($0.members) }) }
+      if !failed.isEmpty {
+        members["failed"] = .array(failed.map { ["path": .string($0.path), "message": .string($0.message)] })
+      }
       return .object(members)
     }
   }

@@ -1,5 +1,6 @@
 import Automerge
 import AutomergeRepo
+import Foundation
 import JSONRPC
 
 /// `notes/merge`: merges a note with another copy of the same document, from a file or a directory of documents.
@@ -31,7 +32,8 @@ struct MergeRequest: EditorRequest {
 
   /// The document in the file, or in the directory of documents, that claims to be another copy of `id`.
   private func copy(of id: DocumentId, _ files: any WorkingFileAccess) async throws -> Document {
-    let stranger = NotesError(.noSharedHistory, "\(path) is not a copy of this note; import it instead.")
+    let name = (path as NSString).lastPathComponent
+    let stranger = NotesError(.noSharedHistory, "\(name) is not a copy of this note; import it instead.")
     if try await files.names(in: path) != nil {
       let folder = try await RepoDirectory.documents(in: path, files).first { $0.0 == id }?.1
       guard let folder, let document = try await RepoDirectory.load(folder, files) else { throw stranger }

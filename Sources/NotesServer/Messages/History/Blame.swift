@@ -33,9 +33,8 @@ struct Blame {
 
   private func stretches(in part: Range<Int>) throws -> [Stretch] {
     var stretches: [Stretch] = []
-    for span in try past.document.blame(obj: past.note.content) {
-      let (start, end) = (max(part.lowerBound, Int(span.start)), min(part.upperBound, Int(span.end)))
-      guard start < end else { continue }
+    for span in try past.document.blame(obj: past.note.content, in: UInt64(part.lowerBound)..<UInt64(part.upperBound)) {
+      let (start, end) = (Int(span.start), Int(span.end))
       let isVerified = past.vouching.covers(span.change, of: past.document)
       if let last = stretches.last, last.actor == span.actor, last.isVerified == isVerified, last.end == start,
         abs(last.time.timeIntervalSince(span.timestamp)) <= Self.pause

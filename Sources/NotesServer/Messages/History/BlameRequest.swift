@@ -8,7 +8,7 @@ struct BlameRequest: EditorRequest {
 
   let note: NoteReference
   let range: PositionRange
-  /// Of the labels, if they are wanted.
+  /// The width of the labels, if they are wanted.
   let width: Int?
 
   init(_ params: Parameters) throws(ResponseError) {

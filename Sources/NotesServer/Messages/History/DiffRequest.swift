@@ -7,9 +7,9 @@ struct DiffRequest: EditorRequest {
   static let method = "notes/diff"
 
   let note: NoteReference
-  /// Nil for what this person saw last.
+  /// Nil for the state that this person saw last.
   let from: Set<ChangeHash>?
-  /// Nil for the present.
+  /// Nil for the present state.
   let to: Set<ChangeHash>?
 
   init(_ params: Parameters) throws(ResponseError) {
@@ -24,18 +24,20 @@ struct DiffRequest: EditorRequest {
   func perform(for editor: Editor) async throws -> Result {
     let past = try await PastNote(note, editor)
     let document = past.document, now = document.heads()
-    // What another process saw, or has not arrived yet, is unknown here.
+    // States that another process saw, or that have not arrived yet, are unknown here.
     let seen = past.record.seen.flatMap { document.unknown($0).isEmpty ? $0 : nil } ?? now
     let from = try self.from.map { heads throws(NotesError) in try past.known(heads) } ?? seen
     let to = try self.to.map { heads throws(NotesError) in try past.known(heads) } ?? now
     let (old, new) = (try past.text(at: from), try past.text(at: to))
-    let writers = to == now ? try document.blame(obj: past.note.content) : []
-    let inserted = TextHunk.hunks(of: TextDiff.delta(from: old, to: new)).map(\.range)
+    var inserted = TextHunk.hunks(of: TextDiff.delta(from: old, to: new)).map(\.range)[...]
     var places = TextPlaces(of: new, in: editor.client.encoding)
-    let hunks = TextHunk.hunks(of: TextDiff.delta(from: old, to: new, finest: .lines)).map { hunk in
+    let hunks = try TextHunk.hunks(of: TextDiff.delta(from: old, to: new, finest: .lines)).map { hunk in
       let range = PositionRange(
         start: places.position(of: hunk.range.lowerBound), end: places.position(of: hunk.range.upperBound))
-      let writer = writer(of: inserted.filter { $0.overlaps(hunk.range) }, writers)
+      // Both lists ascend.
+      inserted = inserted.drop { $0.upperBound <= hunk.range.lowerBound }
+      let parts = inserted.prefix { $0.lowerBound < hunk.range.upperBound }.filter { $0.overlaps(hunk.range) }
+      let writer = to == now ? try writer(of: parts, past) : nil
       let author = writer.map { actor, changes in
         let isVerified = changes.allSatisfy { past.vouching.covers($0, of: document) }
         return past.authors.name(of: actor, isVerified: isVerified)
@@ -46,13 +48,14 @@ struct DiffRequest: EditorRequest {
   }
 
   /// The author of most of some parts, and the changes that wrote it; nil if the parts are empty.
-  private func writer(of parts: [Range<Int>], _ spans: [BlameSpan]) -> (actor: ActorId, changes: Set<ChangeHash>)? {
+  private func writer(
+    of parts: [Range<Int>], _ past: PastNote
+  ) throws -> (actor: ActorId, changes: Set<ChangeHash>)? {
     var lengths: [ActorId: Int] = [:], changes: [ActorId: Set<ChangeHash>] = [:]
-    for span in spans {
-      for part in parts {
-        let length = min(part.upperBound, Int(span.end)) - max(part.lowerBound, Int(span.start))
-        guard length > 0 else { continue }
-        lengths[span.actor, default: 0] += length
+    for part in parts {
+      let bytes = UInt64(part.lowerBound)..<UInt64(part.upperBound)
+      for span in try past.document.blame(obj: past.note.content, in: bytes) {
+        lengths[span.actor, default: 0] += Int(span.end - span.start)
         changes[span.actor, default: []].insert(span.change)
       }
     }

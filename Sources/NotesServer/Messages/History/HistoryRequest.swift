@@ -8,12 +8,14 @@ struct HistoryRequest: EditorRequest {
 
   private static let defaultLimit = 100
   private static let maximumRows = 10_000
+  /// The most of a change's message that is shown; a peer may have written it.
+  private static let maximumMessageScalars = 200
 
   let note: NoteReference
   /// The heads of a row; the rows before it are wanted.
   let before: Set<ChangeHash>?
   let limit: Int
-  /// Of the screen, if lines are wanted.
+  /// The width of the screen, if lines are wanted.
   let width: Int?
   private let params: Parameters
 
@@ -28,17 +30,13 @@ struct HistoryRequest: EditorRequest {
   func perform(for editor: Editor) async throws -> Result {
     let past = try await PastNote(note, editor)
     let before = try before.map { heads throws(NotesError) in try past.known(heads) }
-    var bursts = try past.document.bursts(obj: past.note.content)[...]
-    if let before {
-      guard let place = bursts.firstIndex(where: { $0.heads == before }) else {
-        throw params.invalid("before", "is no state that notes/history has named")
-      }
-      bursts = bursts[..<place]
+    let (document, text) = (past.document, past.note.content)
+    guard let shown = try document.bursts(obj: text, before: before, limit: limit) else {
+      throw params.invalid("before", "is no state that notes/history has named")
     }
-    let shown = bursts.suffix(limit)
     let rows = shown.reversed().map { Row($0, past) }
     guard let width else { return Result(rows: rows, screen: nil) }
-    let oldest = bursts.dropLast(shown.count).last?.heads
+    let oldest = try document.bursts(obj: text, before: shown.first?.heads ?? before, limit: 1)?.last?.heads
     let screen = HistoryScreen(time: ScreenTime(now: editor.service.clock.date))
     return Result(rows: [], screen: ScreenAnswer(screen.table(of: rows, since: oldest, width: width)))
   }
@@ -47,24 +45,29 @@ struct HistoryRequest: EditorRequest {
   struct Row {
     let burst: Burst
     let author: String
+    /// As one line of limited length.
+    let message: String?
 
     @AutomergeRepo
     init(_ burst: Burst, _ past: PastNote) {
       self.burst = burst
       let isVerified = past.vouching.covers(burst.actor, burst.numbers)
       author = past.authors.name(of: burst.actor, isVerified: isVerified)
+      message = burst.message.map {
+        OneLine.shown(String(String.UnicodeScalarView($0.unicodeScalars.prefix(maximumMessageScalars))))
+      }
     }
 
     private var summary: String {
       let excerpt = burst.excerpt.split(whereSeparator: \.isWhitespace).joined(separator: " ")
-      return burst.message ?? (excerpt.isEmpty ? "\(burst.deleted) characters deleted" : excerpt)
+      return message ?? (excerpt.isEmpty ? "\(burst.deleted) characters deleted" : excerpt)
     }
 
     var json: JSONValue {
       .object(present: [
         "heads": JSONValue(burst.heads.map(\.description).sorted()), "time": JSONValue(burst.end.milliseconds),
         "author": .string(author), "inserted": JSONValue(burst.inserted), "deleted": JSONValue(burst.deleted),
-        "message": burst.message.map(JSONValue.string), "summary": .string(summary),
+        "message": message.map(JSONValue.string), "summary": .string(summary),
       ])
     }
   }

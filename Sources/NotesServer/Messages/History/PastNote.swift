@@ -2,7 +2,7 @@ import Automerge
 import AutomergeRepo
 import JSONRPC
 
-/// A note and its past: what the requests about it need.
+/// A note and its past, for the requests about it.
 @AutomergeRepo
 struct PastNote {
   let record: NoteRecord
@@ -26,7 +26,7 @@ struct PastNote {
     }
   }
 
-  /// The text at some heads, in UTF-8.
+  /// The text at these heads, in UTF-8.
   func text(at heads: Set<ChangeHash>) throws -> [UInt8] {
     Array(try document.textAt(obj: note.content, heads: heads).utf8)
   }
@@ -59,7 +59,7 @@ extension Parameters {
 }
 
 extension ChangeHash {
-  /// 64 hexadecimal digits, as `description` has them.
+  /// Reads 64 hexadecimal digits, the form of `description`.
   fileprivate init?(hexadecimal text: String) {
     let digits = text.utf8.compactMap { Character(UnicodeScalar($0)).hexDigitValue }
     guard digits.count == 64, text.utf8.count == 64 else { return nil }

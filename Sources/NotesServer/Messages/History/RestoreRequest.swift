@@ -8,7 +8,7 @@ struct RestoreRequest: EditorRequest {
 
   let note: NoteReference
   let heads: Set<ChangeHash>
-  /// In the text as it is now; nil for all of it.
+  /// The range in the present text; nil for all of it.
   let range: PositionRange?
 
   init(_ params: Parameters) throws(ResponseError) {
@@ -39,7 +39,7 @@ struct RestoreRequest: EditorRequest {
 
   /// The commit message that the history shows: the time of the restored state.
   private func message(_ past: PastNote, _ service: Service) throws -> String {
-    let state = try past.document.bursts(obj: past.note.content).last { $0.heads == heads }
+    let state = try past.document.burst(obj: past.note.content, with: heads)
     let what = range == nil ? "restored" : "restored a part"
     guard let state else { return what }
     return "\(what) to \(ScreenTime(now: service.clock.date).full(state.end))"

@@ -1,6 +1,7 @@
 import AutomergeRepo
 
-/// The text of a note as the editor counts in it: its own buffer's, or the document's if it does not have the note open.
+/// The text of a note in which the editor's positions count: that of its own buffer, or the document's if the editor
+/// does not have the note open.
 @AutomergeRepo
 struct ShownText {
   let source: DocumentText
@@ -13,7 +14,7 @@ struct ShownText {
     encoding = editor.client.encoding
   }
 
-  /// A part of it as offsets in the document; empty if it ends before it starts.
+  /// A part of the text as offsets in the document; empty if it ends before it starts.
   func utf8Range(of range: PositionRange) -> Range<Int> {
     if let binding { return binding.documentRange(of: range) }
     let start = source.utf8Offset(of: range.start, in: encoding)

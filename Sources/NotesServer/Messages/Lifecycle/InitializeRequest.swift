@@ -1,14 +1,14 @@
 import AutomergeRepo
 import JSONRPC
 
-/// `initialize`: the editor's client says what it can do, and gets to know what we can.
+/// `initialize`: the editor's client says what it supports, and is told what the service supports.
 struct InitializeRequest: EditorMessage {
   static let method = "initialize"
 
   let capabilities: ClientCapabilities
   /// The version of the notes protocol that the client speaks.
   let version: Int
-  /// This person's name, and the program that gives it.
+  /// This person's name, and the program that sent it.
   let user: (name: String, client: String)?
   /// Whether the client asks a person without a name for one.
   let introduces: Bool
@@ -38,13 +38,13 @@ struct InitializeRequest: EditorMessage {
     process = try params.intIfPresent("processId").flatMap { Int32(exactly: $0) }.flatMap { $0 > 0 ? $0 : nil }
   }
 
-  /// The server's capabilities, and this person's peer id and name.
+  /// The service's capabilities, and this person's peer id and name.
   struct Result: RequestResult {
     let encoding: PositionEncoding
     let run: String
     let peer: PeerId
     let name: String
-    /// Whether the name of this person is still unknown, and the client should ask for it.
+    /// Whether this person's name is still unknown, so that the client should ask for it.
     let asksName: Bool
 
     var json: JSONValue {
@@ -72,6 +72,6 @@ struct InitializeRequest: EditorMessage {
 }
 
 extension EditorProtocol {
-  /// The version of the notes protocol that we speak.
+  /// The version of the notes protocol that the service speaks.
   nonisolated static let version = 1
 }

@@ -7,9 +7,9 @@ struct ItemsRequest: EditorRequest {
 
   let meeting: NoteReference
 
-  /// Of the screen, if lines are wanted.
+  /// The width of the screen, if lines are wanted.
   let width: Int?
-  /// Whether the person opens the list: what was news in it before is none any more.
+  /// Whether the person opens the list, so that its news have been seen.
   let opens: Bool
 
   init(_ params: Parameters) throws(ResponseError) {

@@ -22,14 +22,14 @@ struct AdoptRequest: EditorRequest {
 
 extension Editor {
   func adopt(_ uri: String) async throws -> NoteRecord {
-    guard let path = FileURI.path(uri: uri) else {
+    guard let path = FileURI.places(uri: uri).last else {
       throw NotesError(.notText, "Save this buffer to a file first; then it can become a note.")
     }
     if case .attached? = buffers[uri] { throw NotesError(.alreadyANote, "Already a note.") }
-    if service.notebook.record(atPath: path) != nil { throw NotesError(.alreadyANote, "Already a note.") }
+    if service.notebook.record(atURI: uri) != nil { throw NotesError(.alreadyANote, "Already a note.") }
     let contents = try await service.files.read(path).map { bytes in try FileContents(reading: bytes) }
     let title = FileName.title(ofFile: path)
-    // From here on nothing is awaited until the buffer is attached, so no edit is lost between text and document.
+    // Nothing is awaited from here until the buffer is attached, so that no edit is lost between text and document.
     let text: [UInt8]
     let open = buffers[uri]
     if case .plain(let buffer)? = open {
@@ -57,7 +57,7 @@ extension Editor {
     return record
   }
 
-  /// The note that a request names. A file that is no note becomes one.
+  /// The note that a request names. A file that is not a note becomes one.
   func noteOrAdopted(_ reference: NoteReference) async throws -> NoteRecord {
     if let record = try record(of: reference) { return record }
     guard case .uri(let uri) = reference else { throw NotesError.notANote }

@@ -2,7 +2,7 @@ import AutomergeRepo
 import Foundation
 import JSONRPC
 
-/// `notes/delete`: puts a note away, for this person or for everyone, or deletes an item of a meeting.
+/// `notes/delete`: deletes a note, for this person or for everyone, or an item of a meeting.
 struct DeleteRequest: EditorRequest {
   static let method = "notes/delete"
 
@@ -36,14 +36,14 @@ struct DeleteRequest: EditorRequest {
 
   private func putAway(_ handle: DocHandle, _ editor: Editor) async throws {
     let buffers = editor.buffers
-    // The editor hears of the deletion when it is stored: then it survives a crash, and can be taken back.
+    // The editor is told of the deletion when it is stored: then it survives a crash, and can be undone.
     let left = buffers.bindings(of: handle.id).compactMap {
       buffers.leave($0.uri, isForEveryone ? .deletedForEveryone : .deleted)
     }
     do {
       try await editor.service.fileSync.putAway(handle)
     } catch {
-      for buffer in left { FileURI.path(uri: buffer.uri).map(buffers.becameNote) }
+      for buffer in left { editor.service.notebook.record(atURI: buffer.uri)?.path.map(buffers.becameNote) }
       throw error
     }
     for buffer in left { buffers.tell(buffer) }

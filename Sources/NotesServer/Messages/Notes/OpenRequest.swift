@@ -2,7 +2,7 @@ import AutomergeRepo
 import Foundation
 import JSONRPC
 
-/// `notes/open`: makes sure that a note is here and has its working file, which the editor then opens.
+/// `notes/open`: ensures that a note is here and has its working file, which the editor then opens.
 struct OpenRequest: EditorRequest {
   static let method = "notes/open"
 
@@ -16,9 +16,9 @@ struct OpenRequest: EditorRequest {
   let target: Target
   /// One item of a meeting.
   let item: String?
-  /// A document file that does not exist yet is made, of a new meeting with its name.
+  /// Whether to make a document file that does not exist yet, with a new meeting named after it.
   private let isToBeMade: Bool
-  /// The text of a document made elsewhere that is to be the note.
+  /// The text that becomes the note, if the document was made elsewhere.
   private let text: TextChoice.Name?
 
   init(_ params: Parameters) throws(ResponseError) {
@@ -50,7 +50,7 @@ struct OpenRequest: EditorRequest {
     return NotePlace(try await opener.openItem(item, of: try await service.fetch(id)), service)
   }
 
-  /// A new meeting, called like the file that it will be in.
+  /// A new meeting, named after its file.
   private func meeting(ofFile name: String, _ service: Service) async throws -> DocumentId {
     let title = (name as NSString).deletingPathExtension
     return try await NoteMaker(service: service)
@@ -62,7 +62,7 @@ struct OpenRequest: EditorRequest {
     switch target {
     case .id(let id): return notebook.latest(id)
     case .file(let path):
-      // Its document is here; opening it again also makes the file again if that was removed.
+      // The document is here; opening it again also makes the file again if that was removed.
       if let known = notebook.document(inFile: path), notebook[known]?.deletedSince == nil { return known }
       let name = (path as NSString).lastPathComponent
       guard let bytes = try await service.files.read(path) else {

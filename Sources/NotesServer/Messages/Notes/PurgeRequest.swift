@@ -1,7 +1,7 @@
 import AutomergeRepo
 import JSONRPC
 
-/// `notes/purge`: removes a deleted note for good. Other people keep their copies.
+/// `notes/purge`: removes a deleted note permanently. Other people keep their copies.
 struct PurgeRequest: EditorRequest {
   static let method = "notes/purge"
 
@@ -17,14 +17,14 @@ struct PurgeRequest: EditorRequest {
     }
     await endSharing(editor)
     try await service.environment.purge(id)
-    // The buffers that stayed when it was deleted say that it can be restored.
+    // The buffers that stayed when the note was deleted say that it can be restored.
     let event = NoteNews.detached(.purged).parameters(uri: nil, id: id, title: record.title, peer: nil, name: nil)
     service.siblings.events.tell(event)
     if editor.client.speaksNotes { editor.deliver(event) }
     return NoResult()
   }
 
-  /// Ends the sharing of the note: guests keep their copies, and a host hears that its guest is gone.
+  /// Ends the sharing of the note: guests keep their copies, and a host is told that its guest is gone.
   private func endSharing(_ editor: Editor) async {
     do {
       let params = Parameters(["id": .string(id.description)])

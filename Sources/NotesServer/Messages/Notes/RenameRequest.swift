@@ -2,7 +2,8 @@ import AutomergeRepo
 import Foundation
 import JSONRPC
 
-/// `notes/rename`: the title is text in the document; the file is renamed at once, or when no editor has it open any more.
+/// `notes/rename`: changes the title, which is text in the document. The file is renamed at once, or when no editor has
+/// it open any more.
 struct RenameRequest: EditorRequest {
   static let method = "notes/rename"
 
@@ -39,7 +40,7 @@ extension Service {
 }
 
 extension Parameters {
-  /// One line, without white space around it.
+  /// One line, without white space at its ends.
   func title(_ field: String) throws(ResponseError) -> String {
     let title = try string(field).trimmingCharacters(in: .whitespacesAndNewlines)
     guard !title.isEmpty else { throw invalid(field, "must not be empty") }

@@ -1,7 +1,7 @@
 import AutomergeRepo
 import JSONRPC
 
-/// `notes/tutorial`: makes a note that teaches by doing, in which a robot types.
+/// `notes/tutorial`: makes a note for learning by doing, in which a robot types.
 struct TutorialRequest: EditorRequest {
   static let method = "notes/tutorial"
 

@@ -16,7 +16,7 @@ struct UndeleteRequest: EditorRequest {
     }
     let handle = try await service.fetch(id)
     service.notebook.update(id) { $0.deletedSince = nil }
-    // A peer that gets the note from now on must not delete it; one that has already done so keeps it deleted.
+    // A peer that receives the note from now on must not delete it; one that has already done so keeps it deleted.
     if service.mayWrite(id) { try handle.change { document in try NoteDocument.setDeletion(nil, of: document) } }
     if MeetingDocument(handle.document) != nil, NoteDocument(handle.document) == nil {
       return NotePlace(try await NoteOpener(service: service).openMeeting(handle), service)

@@ -1,7 +1,8 @@
 import AutomergeRepo
 import JSONRPC
 
-/// `notes/answer`: accepts or declines an invitation, or confirms the digits of one's own. Answered when the text is here.
+/// `notes/answer`: accepts or declines an invitation, or confirms the digits of this person's own one. Answered when
+/// the text is here.
 struct AnswerRequest: NetworkRequest {
   static let method = "notes/answer"
 
@@ -24,7 +25,7 @@ struct AnswerRequest: NetworkRequest {
   }
 
   struct Result: RequestResult {
-    /// Of the note that this person was invited to; nil if there is nothing to open.
+    /// The note that this person was invited to; nil if there is nothing to open.
     let place: NotePlace?
 
     var json: JSONValue { place?.json ?? [:] }

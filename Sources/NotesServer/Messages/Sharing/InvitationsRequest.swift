@@ -1,7 +1,7 @@
 import AutomergeRepo
 import JSONRPC
 
-/// `notes/invitations`: those that wait for this person's answer, and those that this person sent.
+/// `notes/invitations`: the invitations that wait for this person's answer, and those that this person sent.
 struct InvitationsRequest: NetworkRequest {
   static let method = "notes/invitations"
 

@@ -19,10 +19,22 @@ struct InviteRequest: SharedNoteRequest {
     let service = editor.service
     let peer = try service.sharing.peer(named: peer)
     let record = try await editor.noteOrAdopted(note)
-    _ = try await service.fetch(record.id)
+    let handle = try await service.fetch(record.id)
+    if let name = Self.owner(peer, of: record.id, handle, service) {
+      throw NotesError(.conflict, NoteNews.fitted(name, " already has ", record.title, ""))
+    }
     let code = try await service.sharing.invite(
       peer, to: record.id, title: record.title, access: service.sharing.grantable(access, to: record.id))
     return Result(code: code)
+  }
+
+  /// The name of the person, if the note is there already, so that an invitation would only ask again; nil if the person may have
+  /// lost it, or is away.
+  @AutomergeRepo
+  private static func owner(_ peer: PeerId, of id: DocumentId, _ handle: DocHandle, _ service: Service) -> String? {
+    guard handle.peers.contains(where: { $0.owner == peer }) else { return nil }
+    if let host = service.sharing.host(of: id), host.peer == peer { return host.name }
+    return service.sharing.people(on: id).first { $0.peer == peer && $0.access != .none }?.name
   }
 
   struct Result: RequestResult {

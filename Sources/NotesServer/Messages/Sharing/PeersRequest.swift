@@ -5,7 +5,7 @@ import JSONRPC
 struct PeersRequest: NetworkRequest {
   static let method = "notes/peers"
 
-  /// Of the screen, if lines are wanted.
+  /// The width of the screen, if lines are wanted.
   let width: Int?
 
   init(_ params: Parameters) throws(ResponseError) { width = try params.widthIfPresent() }
@@ -27,7 +27,7 @@ struct PeersRequest: NetworkRequest {
     let name: String
     let fingerprint: String
     let peers: [PeerSummary]
-    /// Of the notes that are here.
+    /// The titles of the notes that are here.
     let titles: [DocumentId: String]
     let screen: ScreenAnswer?
 

@@ -7,7 +7,7 @@ struct PeopleRequest: SharedNoteRequest {
   static let method = "notes/people"
 
   let note: NoteReference
-  /// Of the screen, if lines are wanted.
+  /// The width of the screen, if lines are wanted.
   let width: Int?
 
   init(_ params: Parameters) throws(ResponseError) {

@@ -17,7 +17,7 @@ struct PublishRequest: SharedNoteRequest {
   func perform(for editor: Editor) async throws -> Result {
     let service = editor.service
     let record = try await editor.noteOrAdopted(note)
-    // Whatever the server brings would count as this person's own.
+    // Whatever the server sends would count as this person's own.
     try service.checkMayWrite(record.id)
     _ = try await service.fetch(record.id)
     try await service.sharing.publish(record.id, on: server)

@@ -2,14 +2,14 @@ import Automerge
 import AutomergeRepo
 import JSONRPC
 
-/// `notes/remove`: removes a guest from a note: by revoking their access, or for good, so that the others go on in a new
-/// document.
+/// `notes/remove`: removes a guest from a note: by revoking their access, or permanently, so that the others continue
+/// in a new document.
 struct RemoveRequest: SharedNoteRequest {
   static let method = "notes/remove"
 
   let note: NoteReference
   let peer: String
-  /// Whether the others go on in a new document.
+  /// Whether the others continue in a new document.
   let movesOn: Bool
 
   init(_ params: Parameters) throws(ResponseError) {
@@ -31,11 +31,12 @@ struct RemoveRequest: SharedNoteRequest {
     }
     guard movesOn else {
       try await service.sharing.unshare(record.id, from: peer)
+      service.presenceTracker.unshared(record.id, by: peer)
       return Result(id: record.id, name: person.name)
     }
     let old = try await service.fetch(record.id)
     try await old.flush()
-    // From here to the new document nothing is awaited, so that no word is lost between the two.
+    // Nothing is awaited from here until the new document is in place, so that no word is lost between the two.
     let new = try service.makeSuccessor(of: old)
     let heads = new.document.heads()
     try await service.sharing.move(old.id, to: new.id, heads: heads, without: peer)

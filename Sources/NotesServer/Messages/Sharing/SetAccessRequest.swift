@@ -1,7 +1,7 @@
 import AutomergeRepo
 import JSONRPC
 
-/// `notes/setAccess`: changes what a guest may do with a note that it has from this person.
+/// `notes/setAccess`: changes a guest's access to a note that the guest has from this person.
 struct SetAccessRequest: SharedNoteRequest {
   static let method = "notes/setAccess"
 
@@ -29,6 +29,7 @@ struct SetAccessRequest: SharedNoteRequest {
       throw NotesError(.refused, "\(host.name) shares this note with you; unshare it to leave.")
     }
     guard try await sharing.setAccess(access, to: record.id, for: peer) else { throw NotesError.notSharedWithPerson }
+    if access == .none { editor.service.presenceTracker.unshared(record.id, by: peer) }
     return NoResult()
   }
 }

@@ -29,7 +29,7 @@ struct SetNameRequest: EditorRequest {
     return NoResult()
   }
 
-  /// Where this file is in the notes directory, an editor starts its service without waiting for a note: this person has chosen to
-  /// be seen on the local network.
+  /// If the notes directory contains this file, an editor starts its service without waiting for a note, because this
+  /// person has chosen to be visible on the local network.
   static let fileOfTheSeen = ".seen"
 }

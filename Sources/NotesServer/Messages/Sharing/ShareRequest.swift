@@ -13,7 +13,7 @@ struct ShareRequest: SharedNoteRequest {
   /// How many people may join with the ticket.
   let uses: Int
   let expiresIn: Duration?
-  /// Whether the ticket is wanted as a QR code, too.
+  /// Whether the ticket is also wanted as a QR code.
   let wantsQR: Bool
 
   init(_ params: Parameters) throws(ResponseError) {
@@ -28,7 +28,7 @@ struct ShareRequest: SharedNoteRequest {
   func perform(for editor: Editor) async throws -> Result {
     let service = editor.service
     let record = try await editor.noteOrAdopted(note)
-    // A note that is only in memory is not shared: the ticket outlives this process.
+    // A note that is only in memory is not shared, because the ticket outlives this process.
     _ = try await service.fetch(record.id)
     let ticket = try await service.sharing.share(
       record.id, access: service.sharing.grantable(access, to: record.id), uses: uses, expiresIn: expiresIn)

@@ -18,7 +18,7 @@ struct TrustRequest: NetworkRequest {
 
   func perform(for editor: Editor) async throws -> NoResult {
     let sharing = editor.service.sharing
-    try await sharing.trust(try sharing.peer(named: peer), name: name, state)
+    try await sharing.trust(try sharing.peerOrBlocked(named: peer), name: name, state)
     return NoResult()
   }
 }

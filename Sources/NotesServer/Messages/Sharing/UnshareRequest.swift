@@ -17,7 +17,9 @@ struct UnshareRequest: SharedNoteRequest {
     let sharing = editor.service.sharing
     let record = try editor.note(note)
     let peer = try peer.map { name throws(NotesError) in try sharing.peer(named: name) }
+    let people = peer.map { [$0] } ?? sharing.people(on: record.id).map(\.peer)
     try await sharing.unshare(record.id, from: peer)
+    for person in people { editor.service.presenceTracker.unshared(record.id, by: person) }
     return NoResult()
   }
 }

@@ -1,8 +1,8 @@
 import AutomergeRepo
 
-/// What stands around a place in the text that a client shows, on the same line.
+/// The text around a place on the same line, as a client shows it.
 struct ClientLine {
-  /// More of a line is not looked at on either side of the place: lines may be as long as a note.
+  /// How much of a line is examined on each side of the place: lines may be as long as a note.
   private static let reach = 2 * (NoteLink.maximumLength + 4)
 
   /// UTF-8, without the line feed.
@@ -13,21 +13,21 @@ struct ClientLine {
   private let text: any TextSource
   private let encoding: PositionEncoding
 
-  /// - Parameter place: past the end of its line or of the text means that end.
+  /// - Parameter place: clamped to the end of its line and of the text
   /// - Complexity: O(log n)
   init(at place: Position, in text: any TextSource, _ encoding: PositionEncoding) {
     let found = text.utf8Offset(of: place, in: encoding)
     let line = text.measure(utf8Offset: found).newlines
     let lineStart = text.measure(line: line)?.utf8 ?? 0
     let lineEnd = text.measure(line: line + 1).map { $0.utf8 - 1 } ?? text.measure.utf8
-    // Both clamped to whole scalars.
+    // Both are clamped to whole scalars.
     start = text.measure(utf8Offset: max(lineStart, found - Self.reach)).utf8
     let end = text.measure(utf8Offset: min(lineEnd, found + Self.reach)).utf8
     (bytes, offset) = (text.utf8(start..<end), found - start)
     (self.text, self.encoding) = (text, encoding)
   }
 
-  /// Where a part of `bytes` stands.
+  /// The client's range of a part of `bytes`.
   func range(_ part: Range<Int>) -> PositionRange {
     PositionRange(
       start: text.position(utf8Offset: start + part.lowerBound, in: encoding),
@@ -46,7 +46,7 @@ extension Editor {
     }
   }
 
-  /// - Complexity: O(log n) for a note, O(n) for a file that is none.
+  /// - Complexity: O(log n) for a note, O(n) for any other file
   func clientLine(at place: DocumentPosition) -> ClientLine? {
     let text: any TextSource
     switch buffers[place.uri] {

@@ -2,8 +2,8 @@ import Automerge
 import AutomergeRepo
 import JSONRPC
 
-/// A request of ours as a command of LSP, for clients without a plugin: `notes-lsp.share` is `notes/share`, and takes its parameters
-/// as the only argument.
+/// One of our requests as an LSP command, for clients without a plugin: `notes-lsp.share` is `notes/share`, and takes
+/// its parameters as the only argument.
 struct NoteCommand {
   private static let prefix = "notes-lsp."
   private static let requests = [
@@ -65,11 +65,11 @@ struct ExecuteCommandRequest: EditorRequest {
   }
 }
 
-/// `textDocument/codeAction`: share, answer an invitation, bring an earlier text back.
+/// `textDocument/codeAction`: share, answer an invitation, restore an earlier text.
 struct CodeActionRequest: EditorRequest {
   static let method = "textDocument/codeAction"
 
-  /// Of the states before the present one.
+  /// Among the states before the present one.
   private static let maximumStates = 5
 
   let uri: String
@@ -103,8 +103,9 @@ struct CodeActionRequest: EditorRequest {
   private func states(_ editor: Editor) async throws -> [NoteCommand] {
     let past = try await PastNote(.uri(uri), editor)
     let time = ScreenTime(now: editor.service.clock.date)
-    return try past.document.bursts(obj: past.note.content).dropLast().suffix(Self.maximumStates).reversed().map {
-      burst in
+    let bursts = try past.document.bursts(obj: past.note.content, before: nil, limit: Self.maximumStates + 1) ?? []
+    // Without the present one.
+    return bursts.dropLast().reversed().map { burst in
       NoteCommand(
         title: "Restore the text of \(time.full(burst.end))", request: "restore",
         params: ["uri": .string(uri), "heads": JSONValue(burst.heads.map(\.description).sorted())])
@@ -112,7 +113,8 @@ struct CodeActionRequest: EditorRequest {
   }
 }
 
-/// `textDocument/codeLens`: shows above the first line with whom the note is shared, and who has it open.
+/// `textDocument/codeLens`: shows above the first line the people with whom the note is shared, and those who have it
+/// open.
 struct CodeLensRequest: EditorRequest {
   static let method = "textDocument/codeLens"
 

@@ -24,8 +24,8 @@ struct DefinitionRequest: EditorRequest {
   }
 }
 
-/// `textDocument/references`: the links to the note that the link at a place leads to, elsewhere those to the buffer's own note; at
-/// most `LinkedTitle.maximumCount`.
+/// `textDocument/references`: the links to the note that the link at a place leads to, or to the buffer's own note if
+/// there is no link; at most `LinkedTitle.maximumCount`.
 struct ReferencesRequest: EditorRequest {
   static let method = "textDocument/references"
 
@@ -64,7 +64,7 @@ struct CompletionRequest: EditorRequest {
       return Result(items: [], isIncomplete: false)
     }
     let typed = String(decoding: line.bytes[start..<line.offset], as: UTF8.self).lowercased()
-    // An editor that closes brackets by itself has put them there already.
+    // An editor that closes brackets automatically has inserted them already.
     let isClosed = line.bytes.dropFirst(line.offset).starts(with: "]]".utf8)
     let range = line.range(start..<line.offset + (isClosed ? 2 : 0))
     var (seen, found): (Set<String>, [String]) = ([], [])
@@ -86,7 +86,7 @@ struct CompletionRequest: EditorRequest {
 
   struct Result: RequestResult {
     let items: [JSONValue]
-    /// Whether more were found than are listed.
+    /// Whether there are more than are listed.
     let isIncomplete: Bool
 
     var json: JSONValue { ["isIncomplete": .bool(isIncomplete), "items": .array(items)] }

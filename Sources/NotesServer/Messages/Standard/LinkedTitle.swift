@@ -1,13 +1,13 @@
 import Automerge
 
-/// The title in a link, where it stands in a text.
+/// The title in a link, and its place in a text.
 struct LinkedTitle: Hashable, Sendable {
-  /// More links in one text are not looked for: each costs an edit, and peers refuse changes of too many.
+  /// The most links in one text that are changed: each costs an edit, and peers refuse changes of too many.
   static let maximumCount = 10_000
 
-  /// In UTF-8.
+  /// The range in UTF-8.
   let part: Range<Int>
-  /// The same as the client counts.
+  /// The same range as the client counts.
   let range: PositionRange
 
   /// The titles of a text's links to one note, at most one more than `maximumCount`.
@@ -36,7 +36,7 @@ struct LinkedTitle: Hashable, Sendable {
     return found
   }
 
-  /// The same off the loop: all notes are searched for links.
+  /// The same off the loop, because all notes are searched for links.
   @concurrent
   static func allOffLoop(
     to title: String, in text: [UInt8], _ encoding: PositionEncoding

@@ -1,6 +1,6 @@
 /// A link from one note to another by its title: `[[Title]]`, `[[Title#Heading]]`, `[[Title|words to show]]`.
 struct NoteLink: Hashable {
-  /// Nothing in a link is longer, in bytes.
+  /// The most bytes in a link.
   static let maximumLength = 1000
 
   let title: String
@@ -23,7 +23,8 @@ struct NoteLink: Hashable {
     return links
   }
 
-  /// Goes through the links of a line, one at a time: of a long line they take many times its length. Stops when `action` returns false.
+  /// Calls `action` with each link of a line, because an array of the links of a long line takes many times its length.
+  /// Stops when `action` returns false.
   /// - Complexity: O(n)
   static func forEach(in line: ArraySlice<UInt8>, _ action: (NoteLink) -> Bool) {
     var start: Int?
@@ -47,7 +48,7 @@ struct NoteLink: Hashable {
     }
   }
 
-  /// Nil if there is no title in it.
+  /// Nil if it contains no title.
   private init?(_ line: ArraySlice<UInt8>, _ whole: Range<Int>) {
     let inner = line[whole.lowerBound + 2..<whole.upperBound - 2]
     guard inner.count <= Self.maximumLength else { return nil }
@@ -64,7 +65,7 @@ struct NoteLink: Hashable {
     self.whole = whole.lowerBound - line.startIndex..<whole.upperBound - line.startIndex
   }
 
-  /// What is typed of a link that has no end yet: where its title begins, before an offset in the line.
+  /// The start of the title in a link that is being typed and has no end yet, before an offset in the line.
   static func begun(in line: ArraySlice<UInt8>, before offset: Int) -> Int? {
     let typed = line.prefix(offset)
     var index = typed.endIndex

@@ -17,8 +17,8 @@ struct NoteLinks {
   private var service: Service { editor.service }
   var encoding: PositionEncoding { editor.client.encoding }
 
-  /// The notes with this title in any case: first those of this person, for the title of a note of another is another's choice, and
-  /// a link is not to be diverted by it; then those with exactly this title, and of these the one that changed last.
+  /// The notes with this title in any case. This person's own come first, because other people choose the titles of
+  /// theirs, and must not divert a link; then those with exactly this title, and of these the one that changed last.
   func notes(titled title: String) -> [NoteRecord] {
     let wanted = title.lowercased()
     let found = service.notebook.byModification.filter { $0.title == title || $0.title.lowercased() == wanted }
@@ -42,10 +42,10 @@ struct NoteLinks {
     return service.notebook[binding.id]
   }
 
-  /// The title that a place is about: that of the link there, else that of the buffer's own note.
+  /// The title at a place: that of the link there, otherwise that of the buffer's own note.
   func title(at place: DocumentPosition) -> String? { link(at: place)?.title ?? own(at: place)?.title }
 
-  /// Where a link leads; nil if the note has no file.
+  /// The place that a link leads to; nil if the note has no file.
   func place(of link: NoteLink, in record: NoteRecord) async throws -> Place? {
     let opened = NotePlace(try await NoteOpener(service: service).open(record.id), service)
     guard let path = opened.path else { return nil }
@@ -59,9 +59,10 @@ struct NoteLinks {
     return Place(uri: FileURI.uri(path: path), range: PositionRange(start: start, end: start))
   }
 
-  /// Every note, or item of a meeting, with links to this title: what the client shows of it if it is open, else its text.
+  /// Every note, or item of a meeting, with links to this title: in the text that the client shows if it is open,
+  /// otherwise in its own.
   ///
-  /// - Complexity: O(n) in the bytes of all notes; others are served meanwhile
+  /// - Complexity: O(n) in the bytes of all notes; other requests are served meanwhile
   func linking(to title: String) async -> [(part: NoteRecord, titles: [LinkedTitle])] {
     let texts = NoteTexts(service: service)
     var found: [(NoteRecord, [LinkedTitle])] = []
@@ -76,7 +77,7 @@ struct NoteLinks {
     return found
   }
 
-  /// The location of a part: in its open buffer, else in its file.
+  /// The location of a part: its open buffer, otherwise its file.
   func uri(of part: NoteRecord) -> String? {
     editor.buffers.binding(at: part.key)?.uri ?? part.path.map(FileURI.uri(path:))
   }

@@ -2,11 +2,11 @@ import Automerge
 import AutomergeRepo
 import JSONRPC
 
-/// `textDocument/rename`: gives the note that a link leads to another title, elsewhere the buffer's own, and changes the links to
-/// it. The answer has the edits of this client's buffers; other notes are changed here.
+/// `textDocument/rename`: renames the note that a link leads to, or the buffer's own if there is no link, and changes
+/// the links to it. The answer contains the edits of this client's buffers; the service changes other notes.
 ///
-/// Links stay as they are in notes with more than `LinkedTitle.maximumCount` of them, and in notes that people read who do not have
-/// the renamed one: they would be told its new title.
+/// Links stay as they are in notes with more than `LinkedTitle.maximumCount` of them, and in notes that are shared with
+/// people who do not have the renamed one, because they would learn its new title.
 struct RenameLinksRequest: EditorRequest {
   static let method = "textDocument/rename"
 
@@ -42,7 +42,8 @@ struct RenameLinksRequest: EditorRequest {
     return Result(changes: open.map { binding in (binding.uri, edits(binding, from: record.title, links.encoding)) })
   }
 
-  /// The note to rename. A title that several notes have may be the choice of another person, and does not say which is meant.
+  /// The note to rename. Another person may have chosen a title that several notes have, so such a title does not say
+  /// which is meant.
   private func record(_ links: NoteLinks) throws -> NoteRecord {
     let link = links.link(at: place)
     guard let title = link?.title ?? links.own(at: place)?.title else { throw NotesError.notANote }
@@ -68,7 +69,7 @@ struct RenameLinksRequest: EditorRequest {
         message: "Links stay as they are in notes that others read, or that have very many of them: \(names)"))
   }
 
-  /// As late as possible: the client goes on typing.
+  /// Made as late as possible, because the client continues to type.
   private func edits(_ binding: BufferBinding, from old: String, _ encoding: PositionEncoding) -> [JSONValue] {
     LinkedTitle.all(to: old, in: binding.clientText, encoding).prefix(LinkedTitle.maximumCount).map {
       ["range": $0.range.json, "newText": .string(title)]
@@ -81,7 +82,7 @@ struct RenameLinksRequest: EditorRequest {
     guard let note = NoteDocument(handle.document, item: part.item) else { return }
     let found = LinkedTitle.all(to: old, in: DocumentText(note).allUTF8, .utf8).prefix(LinkedTitle.maximumCount)
     guard !found.isEmpty else { return }
-    // From the end, so that each stands where it was found.
+    // From the end, so that earlier ones stay where they were found.
     let splices = found.reversed().map {
       TextSplice(utf8Offset: $0.part.lowerBound, deleteUTF8: $0.part.count, insert: Array(new.utf8))
     }

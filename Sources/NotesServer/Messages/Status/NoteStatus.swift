@@ -9,7 +9,9 @@ struct NoteStatus {
   let network: String
   let discovery: String
   let people: [PersonStatus]
-  /// What the document is waited for from, if it is not here.
+  /// The count of words when the text last rested.
+  let words: Int
+  /// The source from which the document is expected, if it is not here.
   let source: String?
 
   @AutomergeRepo
@@ -22,16 +24,18 @@ struct NoteStatus {
     // A process without the network does not know which peers are there.
     let people = service.sharing.asksSiblings ? [] : service.sharing.people(on: binding.id)
     self.people = people.map { PersonStatus($0, on: binding.handle) }
+    words = service.notebook[binding.key]?.words ?? 0
     source = nil
   }
 
-  /// Of a note whose document is waited for.
+  /// The status of a note whose document has not arrived.
   @AutomergeRepo
   init(of opening: Opening, _ service: Service) {
     isStored = false
     access = service.sharing.access(to: opening.key.document)
     (network, discovery) = (service.sharing.networkState, service.sharing.discoveryState)
     people = []
+    words = service.notebook[opening.key]?.words ?? 0
     source = opening.waitsFor
   }
 
@@ -45,7 +49,8 @@ struct NoteStatus {
   var json: JSONValue {
     .object(present: [
       "stored": .bool(isStored), "access": .string(access.rawValue), "network": .string(network),
-      "discovery": .string(discovery), "peers": .array(people.map(\.json)), "waiting": source.map(JSONValue.string),
+      "discovery": .string(discovery), "peers": .array(people.map(\.json)), "words": JSONValue(words),
+      "waiting": source.map(JSONValue.string),
     ])
   }
 }

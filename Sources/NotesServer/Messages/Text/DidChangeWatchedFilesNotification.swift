@@ -13,6 +13,6 @@ struct DidChangeWatchedFilesNotification: EditorNotification {
   }
 
   func handle(for editor: Editor) {
-    for path in uris.compactMap(FileURI.path(uri:)) { editor.service.fileChanged(path) }
+    for path in uris.flatMap(FileURI.places(uri:)) { editor.service.fileChanged(path) }
   }
 }

@@ -13,7 +13,7 @@ struct DidOpenNotification: EditorNotification {
   let text: [UInt8]
   /// Given if the buffer has outlived a service.
   let reattachment: Reattachment?
-  /// The id of the note for whose the client takes the file.
+  /// The id of the note that the client takes the file for.
   let note: String?
 
   init(_ params: Parameters) throws(ResponseError) {
@@ -40,7 +40,7 @@ struct DidOpenNotification: EditorNotification {
     for had in try notes?.arrayIfPresent("had")?.prefix(maximumMemories) ?? [] {
       let run = try had.string("run")
       let memory = RunJournal.Memory(run: run, opened: try had.int("version"), rev: try had.int("rev"))
-      // A run names files.
+      // A run names files, so it must be a valid actor id.
       if ActorId(hexadecimal: run)?.hexadecimal == run { memories.append(memory) }
     }
     return memories

@@ -1,7 +1,7 @@
 import AutomergeRepo
 import JSONRPC
 
-/// `notes/file`: the editor is about to write over a file that another program wrote, and says what it found there.
+/// `notes/file`: the editor is about to overwrite a file that another program wrote, and sends what it found there.
 struct FileNotification: BufferNotification {
   static let method = "notes/file"
 

@@ -26,7 +26,7 @@ struct PointRequest: BufferRequest {
     return Result(names: others.map(\.name))
   }
 
-  /// The people to whom it is shown.
+  /// The people who are shown the part.
   struct Result: RequestResult {
     let names: [String]
 

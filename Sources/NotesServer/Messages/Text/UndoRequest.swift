@@ -1,7 +1,7 @@
 import AutomergeRepo
 import JSONRPC
 
-/// `notes/undo`: takes back this person's last typing in a note.
+/// `notes/undo`: undoes this person's last typing in a note.
 struct UndoRequest: BufferRequest {
   static let method = "notes/undo"
 
@@ -16,7 +16,7 @@ struct UndoRequest: BufferRequest {
   }
 }
 
-/// `notes/redo`: does again what was taken back.
+/// `notes/redo`: redoes what was undone.
 struct RedoRequest: BufferRequest {
   static let method = "notes/redo"
 

@@ -1,7 +1,8 @@
 import AutomergeRepo
 import JSONRPC
 
-/// `notes/event`: what other people did, or what became of a note. Other processes of this person pass on the same parameters.
+/// `notes/event`: what other people did, or what happened to a note. Other processes of this person pass on the same
+/// parameters.
 struct EventNotification: ServerNotification {
   static let method = "notes/event"
 
@@ -13,7 +14,7 @@ struct StatusChangedNotification: ServerNotification {
   static let method = "notes/statusChanged"
 
   let uri: String
-  /// That of a `NoteStatus`.
+  /// The JSON of a `NoteStatus`.
   let status: JSONValue
 
   var params: JSONValue {

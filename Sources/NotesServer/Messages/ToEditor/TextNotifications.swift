@@ -16,7 +16,7 @@ struct EditNotification: ServerNotification {
     ]
   }
 
-  /// The same without values in between: a person waits for each letter.
+  /// The same without building values first, because a person waits for each letter.
   var encoded: [UInt8] {
     var writer = JSONTextWriter(reserving: 256 + uri.utf8.count + edit.edits.reduce(0) { $0 + $1.newText.count })
     writer.object { writer in
@@ -56,7 +56,7 @@ struct CheckNotification: ServerNotification {
   }
 }
 
-/// `notes/resync`: the client is to send its full text.
+/// `notes/resync`: asks the client for its full text.
 struct ResyncNotification: ServerNotification {
   static let method = "notes/resync"
 
@@ -66,7 +66,8 @@ struct ResyncNotification: ServerNotification {
   var params: JSONValue { ["uri": .string(uri), "reason": .string(reason)] }
 }
 
-/// `notes/file`: the note has all that the working file holds, so that the editor may overwrite the file without asking.
+/// `notes/file`: the note has everything that the working file contains, so that the editor may overwrite the file
+/// without asking.
 struct FileKnownNotification: ServerNotification {
   static let method = "notes/file"
 

@@ -124,7 +124,7 @@ end
 function M.edits(buf, shadow, edits)
   local views, anchor, options = views_of(buf), anchor_of(buf), vim.bo[buf]
   local modifiable, readonly = options.modifiable, options.readonly
-  -- In a buffer that is only read, nothing of the user's waits to be written.
+  -- A read-only buffer has no edits of the user to be written.
   local is_clean = readonly and not modifiable and not options.modified
   local grown = 0
   options.modifiable, options.readonly = true, false

@@ -1,4 +1,4 @@
--- The verbs behind the commands. Results and problems are one line each.
+-- What the commands do. Results and problems are one line each.
 
 local api = vim.api
 local text = require("notes_lsp.text")
@@ -9,6 +9,7 @@ local note_of = require("notes_lsp.note")
 local presence = require("notes_lsp.presence")
 local condition = require("notes_lsp.condition")
 local files = require("notes_lsp.files")
+local arrival = require("notes_lsp.arrival")
 local M = {}
 
 local refresh = view.refresh
@@ -27,12 +28,14 @@ end
 
 local function choose(items, prompt, label, act)
   vim.ui.select(items, { prompt = prompt, format_item = function(it) return text.shown(label(it)) end }, function(item)
+    -- The prompt would stay on the last line, and the next one would follow it.
+    vim.cmd("redraw | echo")
     if item then act(item) end
   end)
 end
 
--- Of a document that another program has made, the person chooses the text to edit: whether an answer asks for that.
--- `act` gets the path of the one that is chosen.
+-- Whether an answer asks which text of a document of another program to edit. If so, the user chooses; `act` gets the path of
+-- that text.
 local function choose_text(answer, act)
   local data = answer.error and answer.error.data
   if type(data) ~= "table" or data.kind ~= "chooseText" then return false end
@@ -43,29 +46,7 @@ local function choose_text(answer, act)
   return true
 end
 
--- A note of someone else, which may take its time: opened if the user has only waited, else announced.
-local function await(method, params, line)
-  local function mark() return { api.nvim_get_current_win(), api.nvim_buf_get_changedtick(0), vim.fn.getcurpos() } end
-  local before = mark()
-  say.news(line)
-  local function take(result)
-    if not result.path then return refresh() end
-    if api.nvim_get_mode().mode == "n" and vim.deep_equal(before, mark()) then
-      files.open(result)
-      say.news(('Opened "%s"'):format(vim.fn.fnamemodify(result.path, ":t:r")))
-    else
-      say.warn(('"%s" is ready: :NotesOpen %s'):format(vim.fn.fnamemodify(result.path, ":t:r"), vim.fn.fnamemodify(result.path, ":t:r")))
-    end
-    refresh()
-  end
-  service.request(method, params, function(answer)
-    if choose_text(answer, function(path) await(method, vim.tbl_extend("force", params, { text = path }), line) end) then
-      return
-    end
-    if answer.error then return say.warn(answer.error.message) end
-    say.when_free(function() take(answer.result or {}) end)
-  end)
-end
+local function await(method, params, line, still) arrival.await(method, params, line, still, choose_text) end
 
 local function current()
   local note = note_of.of()
@@ -76,16 +57,39 @@ local function current()
   say.warn(vim.bo.buftype == "" and "Not a note. :NotesAdopt makes it one" or "This is no note; go to one first")
 end
 
--- Calls `act` with the current buffer as a note that the service has been shown, or says why it cannot be one.
-local function with_buffer(act)
+-- The current buffer, or nothing, with the reason why it cannot be a note.
+local function usable_buffer()
   local buf = api.nvim_get_current_buf()
+  local problem = not note_of.of(buf) and files.why_no_note(buf)
+  if not problem then return buf end
+  say.warn(problem)
+end
+
+-- Calls `act` with the buffer, by default the current one, as a note that the service has been shown.
+local function with_buffer(act, buf)
+  buf = buf or usable_buffer()
+  if not buf then return end
   local note = note_of.of(buf)
   if note then return act(note, function() end) end
-  local problem = files.why_no_note(buf)
-  if problem then return say.warn(problem) end
   if service.start() then
     act(note_of.attach(buf, files.uri(api.nvim_buf_get_name(buf)), ""), function() note_of.detach(buf) end)
   end
+end
+
+local function become_note(note, result)
+  note_of.attach(note.buf, note.uri, result.id)
+  files.know(note.path, note.uri, result.id)
+end
+
+-- Calls `act` with the buffer as a note, which it becomes if it is none.
+local function with_adopted(buf, act)
+  with_buffer(function(note, undo)
+    if note.id ~= "" then return act(note) end
+    ask("notes/adopt", { uri = note.uri }, function(result)
+      become_note(note, result)
+      act(note)
+    end, undo)
+  end, buf)
 end
 
 local function titled(given, prompt, act)
@@ -109,8 +113,7 @@ function M.adopt()
   with_buffer(function(note, undo)
     if note.id ~= "" then return say.news("Already a note") end
     ask("notes/adopt", { uri = note.uri }, function(result)
-      note_of.attach(note.buf, note.uri, result.id)
-      files.know(note.path, note.uri, result.id)
+      become_note(note, result)
       say.news(vim.fn.fnamemodify(note.path, ":t") .. " is a note now")
     end, undo)
   end)
@@ -118,7 +121,7 @@ end
 
 function M.join(ticket)
   if ticket == "" then return M.answer() end
-  await("notes/join", { ticket = ticket }, "Joining…")
+  await("notes/join", { ticket = ticket }, "Joining… (:NotesGiveUp)")
 end
 
 function M.unshare(name)
@@ -131,7 +134,7 @@ function M.unshare(name)
   end)
 end
 
--- Removes a person from the current note for good: the others go on in a new copy.
+-- Removes a person from the current note permanently: the others go on in a new copy.
 function M.remove(name, is_sure)
   local note = current()
   if not note then return end
@@ -182,7 +185,7 @@ function M.undelete(title)
   with_deleted(title, "Restore", function(it) ask("notes/undelete", { id = it.id }, files.open) end)
 end
 
--- Deletes a deleted note and its history for good.
+-- Deletes a deleted note and its history permanently.
 function M.purge_note(it)
   local question = ('Delete "%s" and its history for good?'):format(text.shown(it.title))
   if vim.fn.confirm(question, "&Delete\n&Keep", 2) ~= 1 then return end
@@ -228,10 +231,27 @@ local function with_peer(name, act)
   say.warn(name == "" and "No one else is in this note" or name .. " is not in this note")
 end
 
+-- Goes to a person's caret, or to where they have just pointed; into another note, if they are in one that is listed.
 function M.go(name)
-  with_peer(name, function(note, peer)
+  local note = note_of.of()
+  local peer = presence.find(note, name)
+  if peer then
     vim.cmd("normal! m'")
-    presence.go(note, peer)
+    return presence.go(note, peer)
+  end
+  ask("notes/list", {}, function(result)
+    for _, it in ipairs(result.notes or {}) do
+      for _, here in ipairs(it.here or {}) do
+        if name == "" or here:lower() == name:lower() then
+          return ask("notes/open", { id = it.id }, function(place)
+            presence.going_to = here
+            files.open(place)
+            say.news(text.shown(here) .. " is in this note")
+          end)
+        end
+      end
+    end
+    say.warn(name == "" and "No one else is in a note" or name .. " is in no note of yours")
   end)
 end
 
@@ -282,14 +302,27 @@ function M.import(path)
     else
       say.news(('Imported "%s"'):format(title))
     end
+    local failed = result.failed or {}
+    for _, one in ipairs(failed) do say.remember(one.path .. ": " .. one.message) end
+    if #failed > 0 then say.warn((":NotesLog says why %s could not be imported"):format(condition.counted(#failed, "file"))) end
   end)
 end
 
-function M.export(path, is_forced)
+local formats = { "markdown", "automerge", "automerge-repo", "json", "meetingnotes" }
+local endings = { "automerge", "meetingnotes", "md", "markdown", "txt", "json" }
+
+-- The file's ending says what it is; a directory is one of automerge-repo. Where the name says nothing, the user chooses.
+function M.export(path, is_forced, format)
   local note = current()
   if not note then return end
-  local params = { uri = note.uri, path = absolute(path), replace = is_forced }
-  if vim.fn.isdirectory(params.path) == 1 then params.format = "automerge-repo" end
+  local params = { uri = note.uri, path = absolute(path), replace = is_forced, format = format }
+  if vim.fn.isdirectory(params.path) == 1 or path:find("/$") then
+    params.format = "automerge-repo"
+  elseif not format and not vim.tbl_contains(endings, vim.fn.fnamemodify(path, ":e"):lower()) then
+    return choose(formats, "Export " .. vim.fn.fnamemodify(path, ":t") .. " as", function(it) return it end, function(it)
+      M.export(path, is_forced, it)
+    end)
+  end
   service.request("notes/export", params, function(answer)
     if answer.error and (answer.error.data or {}).kind == "conflict" then
       return say.warn(vim.fn.fnamemodify(params.path, ":t") .. " exists already; :NotesExport! replaces it")
@@ -358,6 +391,11 @@ function M.status()
   end)
 end
 
+function M.stop()
+  service.stop()
+  say.news("Service stopped; typing is kept. :NotesRestart")
+end
+
 function M.restart()
   service.stop()
   if service.start() then say.news("The service is starting") end
@@ -382,7 +420,9 @@ end
 require("notes_lsp.history")(M, ask, current)
 require("notes_lsp.server")(M, ask, choose)
 require("notes_lsp.ticket")(M, ask, with_buffer, current)
-require("notes_lsp.nearby")(M, ask, choose, { with_buffer = with_buffer, current = current, await = await })
+require("notes_lsp.nearby")(M, ask, choose, {
+  usable_buffer = usable_buffer, with_adopted = with_adopted, current = current, await = await,
+})
 require("notes_lsp.screens")(M, ask, current, choose)
 files.on_empty_meeting = function(id) M.agenda_of({ id = id }) end
 

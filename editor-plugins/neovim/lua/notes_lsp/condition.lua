@@ -1,4 +1,4 @@
--- What a buffer is at every moment, as the status line and messages tell it: a note, read-only, offline, or no note any more.
+-- What a buffer is at every moment, as the status line and messages show it: a note, read-only, offline, or no note any more.
 -- Nothing is called synced unless the service has proved it for the very text that the buffer has.
 
 local api = vim.api
@@ -37,7 +37,7 @@ function M.set_access(note, access)
   refresh()
 end
 
--- What opened a note says what this person may do there.
+-- The answer that opened the note names this user's access.
 function M.on_opened(note, result)
   if note and result.access == "read" and not M.is_read_only(note) then
     M.set_access(note, "read")
@@ -120,7 +120,7 @@ local function listed(names)
   return table.concat(names, ", ")
 end
 
--- How far the others are.
+-- How far the other people's copies are.
 local function company(note, words)
   local is_proven = note.proven == note.version and note.is_synced
   local by, known, pending = {}, {}, 0
@@ -176,7 +176,7 @@ function M.line(buf)
   return words == "" and "[note]" or "[note: " .. words .. "]"
 end
 
--- A note was deleted that a buffer has stayed of: what is nowhere else is not to be closed without a question.
+-- A note was deleted, and there is still a buffer of it: its text may exist nowhere else, so Neovim asks before it closes it.
 local function on_purged(event)
   local is_shown = false
   for _, buf in ipairs(api.nvim_list_bufs()) do
@@ -242,6 +242,7 @@ table.insert(note_of.listeners, {
 service.on("notes/statusChanged", function(params)
   local note = note_of.with_uri(params.uri or "")
   if note then M.on_status(note, params) end
+  require("notes_lsp.view").refresh()
 end)
 
 service.on_gone(refresh)

@@ -93,10 +93,12 @@ end
 -- A file was read: if it is a note, it is one from now on. Asks the service only about files where notes live.
 function M.on_read(buf)
   local name = api.nvim_buf_get_name(buf)
-  if vim.bo[buf].buftype ~= "" or name == "" or note_of.of(buf) then return end
-  local path = canonical(name)
-  if not is_where_notes_live(path) then return end
+  if vim.bo[buf].buftype ~= "" or name == "" then return end
+  local path, is_note = canonical(name), note_of.of(buf)
+  if not is_note and not is_where_notes_live(path) then return end
+  -- Neovim reads modelines after this, also those of a note that is read again.
   vim.bo[buf].modeline = false
+  if is_note then return end
   if known[path] and service.state ~= "stopped" then
     attach_read(buf, known[path])
     return
@@ -138,7 +140,7 @@ function M.open(result)
   condition.on_opened(note_of.attach(api.nvim_get_current_buf(), result.uri, result.id), result)
 end
 
--- Neovim has noticed that the file is not as it was.
+-- Neovim has noticed that the file has changed.
 local function on_changed(note)
   if not note.is_open and service.state ~= "restarting" and service.state ~= "starting" then
     vim.v.fcs_choice = "ask"
@@ -164,7 +166,7 @@ local function believe(note)
   vim.bo.modified = modified
 end
 
--- Before Neovim writes the file: what another program wrote there is merged first, and is no question then.
+-- Before Neovim writes the file: what another program wrote there is merged first, so that Neovim need not ask.
 local function on_writing(note, path)
   note_of.drain(note)
   if not note.is_open or path ~= note.path or stamp(path) == note.file_stamp then return end
@@ -222,6 +224,12 @@ table.insert(note_of.listeners, {
     on("FileChangedShell", on_changed)
     on("BufWritePre", on_writing)
     on("BufWritePost", on_written)
+    -- The file of a note holds all of it: a part in its place would look as if another program had deleted the rest, for
+    -- everyone.
+    api.nvim_create_autocmd("FileWriteCmd", {
+      group = group, pattern = vim.fn.escape(note.path, " ,*[{}\\"),
+      callback = function() say.warn("Choose another file: a part cannot replace the note") end,
+    })
     on("BufFilePost", function()
       if vim.fn.fnamemodify(api.nvim_buf_get_name(note.buf), ":p") ~= note.path then
         condition.leave(note, "renamed")
@@ -238,7 +246,7 @@ table.insert(note_of.listeners, {
       end
     end)
   end,
-  -- Everything that came with such news is in the buffer. One that holds what the file holds has nothing to be written.
+  -- The buffer has all edits that came before this message. If it equals the file, there is nothing to be written.
   on_drained = function(note)
     if not note.has_file_news then return end
     note.has_file_news = false

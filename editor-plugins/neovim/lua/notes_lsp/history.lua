@@ -15,7 +15,7 @@ local function end_blame(buf)
   return was_shown
 end
 
--- Behind each line, who wrote it last, and when; until the text changes.
+-- Shows after each line its last author and the time, until the text changes.
 local function show_blame(buf, spans)
   end_blame(buf)
   vim.b[buf].notes_lsp_blame = true
@@ -84,7 +84,7 @@ return function(M, ask, current)
     M.history_of({ uri = note.uri }, first and { start = text.position(first - 1, 0), ["end"] = text.position(last, 0) })
   end
 
-  -- Shows who wrote each line last, or these lines, or takes that away again.
+  -- Shows or hides the last author of each line, or of these lines.
   function M.blame(first, last)
     local note = current()
     if not note or end_blame(note.buf) then return end

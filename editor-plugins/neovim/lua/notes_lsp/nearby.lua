@@ -1,10 +1,10 @@
--- People nearby: inviting, answering, comparing digits, what they may do, and whether this person wants to hear of them.
+-- People nearby: inviting, answering, comparing digits, their access, and trusting or blocking them.
 
 local say = require("notes_lsp.say")
 local view = require("notes_lsp.view")
 local refresh = view.refresh
 
--- Adds the verbs to `M`. `ask` sends a request and tells its error. `sees` has with_buffer, current and await of the commands.
+-- Adds the verbs to `M`. `ask` sends a request and tells its error. `sees` has parts of the commands.
 return function(M, ask, choose, sees)
   local function spaced(code) return code:sub(1, 3) .. " " .. code:sub(4) end
 
@@ -15,27 +15,39 @@ return function(M, ask, choose, sees)
     refresh()
   end
 
+  -- Invites a person to a note: { uri } or { id }.
+  function M.invite_to(target, peer)
+    local is_answered = false
+    local function over() is_answered = true end
+    -- An editor that runs answers at once; without one this takes ten seconds.
+    vim.defer_fn(function()
+      if not is_answered then say.news("Inviting " .. peer.name .. "…") end
+    end, 1000)
+    ask("notes/invite", vim.tbl_extend("force", target, { peer = peer.peer }), function(sent)
+      over()
+      M.invited(peer, sent)
+    end, over)
+  end
+
+  -- Invites a person to the note in the current buffer, which becomes one when it is known who is invited.
   function M.invite(name)
-    sees.with_buffer(function(note, undo)
-      ask("notes/peers", {}, function(result)
-        local near = vim.tbl_filter(function(it)
-          return it.state ~= "blocked" and (name == "" or it.peer == name or it.name:lower() == name:lower())
-        end, result.peers or {})
-        local function invite(peer)
-          ask("notes/invite", { uri = note.uri, peer = peer.peer }, function(sent)
-            M.invited(peer, sent)
-          end)
-        end
-        if #near == 0 then
-          if note.id == "" then undo() end
-          say.warn(name == "" and ":NotesShare makes a ticket to send; no one is nearby"
-            or ":NotesPeers shows people nearby; " .. name .. " is not")
-        elseif #near == 1 and name ~= "" then
-          invite(near[1])
-        else
-          choose(near, "Invite", function(it) return it.name .. "  " .. it.state .. "  " .. it.peer:sub(1, 8) end, invite)
-        end
-      end)
+    local buf = sees.usable_buffer()
+    if not buf then return end
+    local function invite(peer)
+      sees.with_adopted(buf, function(note) M.invite_to({ uri = note.uri }, peer) end)
+    end
+    ask("notes/peers", {}, function(result)
+      local near = vim.tbl_filter(function(it)
+        return it.state ~= "blocked" and (name == "" or it.peer == name or it.name:lower() == name:lower())
+      end, result.peers or {})
+      if #near == 0 then
+        say.warn(name == "" and ":NotesShare makes a ticket to send; no one is nearby"
+          or ":NotesPeers shows people nearby; " .. name .. " is not")
+      elseif #near == 1 and name ~= "" then
+        invite(near[1])
+      else
+        choose(near, "Invite", function(it) return it.name .. "  " .. it.state .. "  " .. it.peer:sub(1, 8) end, invite)
+      end
     end)
   end
 
@@ -54,7 +66,9 @@ return function(M, ask, choose, sees)
     choose({ 1, 2, choices[3] and 3 }, described(invitation), function(index) return choices[index] end, function(index)
       local params = { invitation = invitation.invitation, accept = index == 1, block = index == 3 or nil }
       if index == 1 and not is_ours then
-        return sees.await("notes/answer", params, "Waiting for " .. invitation.from.name .. "…")
+        local name = invitation.from.name
+        return sees.await("notes/answer", params, "Waiting for " .. name .. "… (:NotesGiveUp)",
+          "No answer yet; the note opens when " .. name .. " confirms")
       end
       ask("notes/answer", params, function()
         if is_ours and index == 2 then say.news("Canceled; nothing was shared") end
@@ -67,7 +81,12 @@ return function(M, ask, choose, sees)
     ask("notes/invitations", {}, function(result)
       local open = vim.list_extend(result.invitations or {},
         vim.tbl_filter(function(it) return it.awaitsConfirmation end, result.sent or {}))
-      if #open == 0 then return say.news("No invitations. :NotesJoin {ticket} joins with a ticket") end
+      if #open == 0 then
+        local sent = (result.sent or {})[#(result.sent or {})]
+        if not sent then return say.news("No invitations") end
+        local line = sent.to.name .. " has not accepted yet"
+        return say.news(sent.code and ("Code %s: %s"):format(spaced(sent.code), line) or line)
+      end
       if #open == 1 then return decide(open[1]) end
       choose(open, "Invitations", function(it)
         return (it.code and spaced(it.code) .. "  " or "") .. described(it)
@@ -105,7 +124,7 @@ return function(M, ask, choose, sees)
     M.set_access({ uri = note.uri }, { peer = name, name = name }, access)
   end
 
-  -- Whether this person wants to hear of another: "trust", "block" or "forget".
+  -- This user's decision about a person: "trust", "block" or "forget".
   function M.trust(peer, name, word)
     local state = { trust = "trusted", block = "blocked", forget = "forgotten" }
     local line = { trust = "You trust ", block = "Blocked ", forget = "Forgot " }

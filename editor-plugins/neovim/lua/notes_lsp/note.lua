@@ -1,4 +1,4 @@
--- Buffers that are notes: what the user does goes out, what the others do comes in.
+-- Buffers that are notes: the user's edits go out, other people's come in.
 --
 -- Per buffer there is a shadow, the text as the service believes this buffer to be. Neovim says which lines a change touched;
 -- these are compared with the shadow, and the difference is sent.
@@ -83,7 +83,7 @@ local function take_all(note)
   note.tick, note.hint = api.nvim_buf_get_changedtick(note.buf), nil
 end
 
--- Sends the whole text, which is always right and puts everything right.
+-- Sends the whole text: that is correct in every state, and repairs a wrong one.
 local function send_whole(note)
   take_all(note)
   note.changes = {}
@@ -133,7 +133,7 @@ function M.flush(note, is_forced)
   send_change(note, { range = edit.range, text = edit.newText })
 end
 
--- An edit has got lost on the way, so no later one fits. A change of nothing moves the version, and the service sends all
+-- An edit was lost on the way, so no later one fits. A change of nothing moves the version, and the service sends all
 -- that is missing for it.
 local function ask_again(note)
   local start = text.position(0, 0)
@@ -215,8 +215,8 @@ local function drain_soon(note)
   end)
 end
 
--- Shows a buffer to the service: the first time as a file that was opened, later as a buffer that has lived on. By what it
--- had of the services before, the new one knows which words are new to it.
+-- Shows a buffer to the service: the first time as a file that was opened, later as a buffer that has lived on. From what
+-- it had of earlier services the new one concludes which words are new to it.
 local function send_open(note)
   if not service.is_ready() then return end
   local params = {
@@ -234,7 +234,7 @@ local function send_open(note)
   elseif note.id ~= "" then
     params.notes = { id = note.id }
   end
-  -- Until a service says something about it: one that ends before that has left no trace of the buffer.
+  -- Until a service says something about it: a service that ends before that has stored nothing of the buffer.
   if not note.was_open then note.opened = params.textDocument.text end
   note.rev, note.last_seen, note.queue, note.changes, note.late_cursors = 0, 0, {}, {}, nil
   note.is_open = service.notify("textDocument/didOpen", params)
@@ -323,7 +323,7 @@ function M.attach(buf, uri, id)
   return note
 end
 
--- Forgets a buffer that is no longer a note. Safe to call twice.
+-- Forgets a buffer that is no longer a note. May be called twice.
 function M.detach(buf)
   local note = notes[buf]
   if not note then return end

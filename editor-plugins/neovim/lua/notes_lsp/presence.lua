@@ -125,7 +125,7 @@ function M.report()
   if not note or not note.is_open then return end
   note_of.flush(note, false)
   local report = { uri = note.uri, version = note.version, rev = note.rev, ranges = { own_range() } }
-  -- The same numbers are another place after a restart of the service.
+  -- After a restart of the service, the same numbers are another place.
   local said = { service.incarnation(), report }
   if vim.deep_equal(said, last_report) then return end
   last_report, is_pausing = said, true
@@ -150,6 +150,9 @@ function M.find(note, name)
     if #peer.ranges > 0 and (name == "" or peer.name:lower() == name:lower()) then return peer end
   end
 end
+
+-- The name of the person whose caret to go to as soon as it is shown, in the note just opened.
+M.going_to = nil
 
 -- Moves the caret of the current window to a peer's, or to where they have just pointed.
 function M.go(note, peer)
@@ -191,7 +194,7 @@ function M.stop_following(note)
   if was then say.news("Stopped following " .. was.name) end
 end
 
--- The cursor is elsewhere than it was put, or the person types: enough followed.
+-- Stops following when the user has moved the cursor or typed.
 function M.on_moved()
   local note = note_of.of()
   local it = note and followed[note.buf]
@@ -200,8 +203,18 @@ function M.on_moved()
   end
 end
 
+-- The carets of a note are shown.
+local function on_cursors(note)
+  M.redraw(note)
+  local peer = M.going_to and note == note_of.of() and M.find(note, M.going_to)
+  if peer then
+    M.going_to = nil
+    M.go(note, peer)
+  end
+end
+
 table.insert(note_of.listeners, {
-  on_cursors = M.redraw,
+  on_cursors = on_cursors,
   on_applied = function(note)
     follow(note)
     M.report()

@@ -9,7 +9,7 @@ local M = {}
 local most_waiting, shown_ms = 20, 2000
 local waiting, is_unread, is_pausing = {}, false, false
 local told = {}
--- Everything that was told, also what passed quickly.
+-- All messages, also those that passed quickly.
 M.log = {}
 local most_logged = 500
 
@@ -50,17 +50,22 @@ local function show()
   end
 end
 
+-- Keeps a line for :NotesLog that may not be worth a message.
+function M.remember(line)
+  table.insert(M.log, os.date("%H:%M:%S  ") .. text.shown(line))
+  if #M.log > most_logged then table.remove(M.log, 1) end
+end
+
 local function add(message, is_warning)
   local line = vim.trim((text.shown(message):gsub("%s+", " ")))
   if line == "" or (#waiting > 0 and waiting[#waiting].line == line) then return end
-  table.insert(M.log, os.date("%H:%M:%S  ") .. line)
-  if #M.log > most_logged then table.remove(M.log, 1) end
+  M.remember(line)
   table.insert(waiting, { line = line, is_warning = is_warning })
   if #waiting > most_waiting then table.remove(waiting, 1) end
   show()
 end
 
--- News: waits while something else is to be read.
+-- A message that waits while something else is to be read.
 function M.news(message) add(message, false) end
 
 -- A problem, or what the user has to know: stays until a key is pressed.

@@ -93,9 +93,7 @@ return function(M, ask, current, choose)
         vim.cmd("close")
         M.go(row.name)
       end },
-      { "i", "invite", "peer", function(row)
-        ask("notes/invite", with(target, { peer = row.peer }), function(sent) M.invited(row, sent) end)
-      end },
+      { "i", "invite", "peer", function(row) M.invite_to(target, row) end },
       { "a", "change access", "peer", function(row)
         local access = { ["can edit"] = "write", ["can read"] = "read", ["nothing: stop sharing"] = "none" }
         choose({ "can edit", "can read", "nothing: stop sharing" }, row.name, function(it) return it end, function(it)
@@ -170,19 +168,30 @@ return function(M, ask, current, choose)
     end)
   end
 
+  -- The name that :NotesName was given, which is not asked for, and whether the user was asked since.
+  local chosen, is_asked = "", false
+
   -- Asks for the name that others see, and whether people on this network may see this person.
   local function introduce(default)
-    vim.ui.input({ prompt = "Name that others see: ", default = default }, function(given)
+    is_asked = true
+    local function take(given)
       local name = given and vim.trim(given) ~= "" and vim.trim(given) or default
       local is_seen = vim.fn.confirm("Notes: May people on this network see you?", "&Yes\n&No", 1) == 1
       ask("notes/setName", { name = name, visible = is_seen }, done("Others see you as " .. name .. ". :NotesName changes it"))
-    end)
+    end
+    if chosen ~= "" then return take(chosen) end
+    vim.ui.input({ prompt = "Name that others see: ", default = default }, take)
   end
 
-  -- Changes the name for good; without one, asks for it.
+  -- Changes the name, and stores it; without one, asks for it. At the first start the user is asked before this is answered.
   function M.name(given)
-    if given ~= "" then return ask("notes/setName", { name = given }, done("Others see you as " .. given .. " now")) end
-    ask("notes/peers", {}, function(result) introduce((result.self or {}).name or "") end)
+    chosen, is_asked = given, false
+    ask(given == "" and "notes/peers" or "notes/setName", { name = given ~= "" and given or nil }, function(result)
+      chosen = ""
+      if is_asked then return end
+      if given == "" then return introduce((result.self or {}).name or "") end
+      say.news("Others see you as " .. given .. " now")
+    end)
   end
 
   -- The first start asks once.

@@ -35,7 +35,7 @@ end
 -- Names this run of the service: a buffer that outlives it says so to the next one.
 function M.run() return ours().run end
 function M.has_undo() return ours().undo == true end
--- Whether this person is yet to be asked for a name; and the name until then.
+-- Whether the user is still to be asked for a name; and the name until then.
 function M.asks_name() return ours().asksName == true end
 function M.peer_name() return ours().peerName or "" end
 

@@ -80,8 +80,8 @@ end
 -- The one edit that makes the lines `new` of `old`, whose place in the whole text `lines` is after `above` lines and
 -- before `below`; nil if they are equal. The second result is by how many bytes the text grows.
 --
--- `caret` {line, character, behind}: where the caret is now, and the end of the letter under it, or nil. It says which of
--- several equal letters went or came, so that what others wrote beside them meanwhile stays where they wrote it.
+-- `caret` {line, character, behind}: where the caret is now, and the end of the letter under it, or nil. It decides which of
+-- several equal letters was deleted or typed, so that text that others inserted beside them stays in its place.
 function M.difference(lines, above, below, new, caret)
   local total = #lines
   local front, back = 0, 0
@@ -144,7 +144,7 @@ function M.clamped(lines, edits)
   return result
 end
 
--- Where a position is after an edit. One at the place of an insertion stays before it, or goes behind it if `pushed`.
+-- Where a position is after an edit. One at the place of an insertion stays before it, or goes after it if `pushed`.
 function M.carried(position, edit, pushed)
   local start, finish = edit.range.start, edit.range["end"]
   if M.is_before(position, start)

@@ -10,7 +10,7 @@ local M = {}
 local news_pause_ms = 100
 -- So many lines are asked for first; the rest when they are on the screen.
 local first_page = 200
--- By name: {method, params, lines, rows, token, is_asking, is_stale}. A row has what the keys on its line act on; `token` names
+-- By name: {method, params, lines, rows, token, is_asking, is_stale, is_new}. A row has what the keys on its line act on; `token` names
 -- what is shown, so that only what has changed is sent again.
 local lists = {}
 local is_planned = false
@@ -81,7 +81,7 @@ function M.show_over(lines)
   api.nvim_create_autocmd("WinLeave", { buffer = buf, once = true, callback = close })
 end
 
--- By what a row is the same when it stands on another line.
+-- Identifies a row, whichever line it is on.
 local function key_of(row)
   if not row or next(row) == nil then return nil end
   return table.concat({ row.id or "", row.item or "", row.peer or "", table.concat(row.heads or {}, ",") }, " ")
@@ -95,7 +95,7 @@ end
 
 local headings = api.nvim_create_namespace("notes_lsp_headings")
 
--- What is shown, with what an answer has for it: all of it, or what stands in place of some lines.
+-- `shown` with the answer applied: `result` replaces all of it, or some lines.
 local function spliced(shown, result, part)
   if not result.first then return result[part] or {} end
   local all = vim.list_slice(shown, 1, result.first)
@@ -106,7 +106,8 @@ end
 local function fill(name, result)
   local buf, list = buffer_named(name), lists[name]
   if not buf then return end
-  local is_first, places = not line_of(list.rows), {}
+  local is_first, places = list.is_new or not line_of(list.rows), {}
+  list.is_new = false
   for _, window in ipairs(vim.fn.win_findbuf(buf)) do
     places[window] = key_of(list.rows[api.nvim_win_get_cursor(window)[1]])
   end
@@ -124,7 +125,7 @@ local function fill(name, result)
   end
 end
 
--- `opens`: the person opens the list; what was news in it before is none any more.
+-- `opens`: the user opens the list, so what was new in it before is not new any more.
 local function ask(name, opens)
   local list, buf = lists[name], buffer_named(name)
   if not buf then return end
@@ -141,7 +142,13 @@ local function ask(name, opens)
     list.is_asking = false
     say.when_free(function()
       if lists[name] ~= list then return end
-      if answer.error then say.warn(answer.error.message) else fill(name, answer.result or {}) end
+      if answer.error then
+        -- A list of what there is not is none.
+        if #list.rows == 0 then M.close(name) end
+        say.warn(answer.error.message)
+      else
+        fill(name, answer.result or {})
+      end
       if (answer.result or {}).more then
         ask(name, false)
       elseif list.is_stale then
@@ -154,10 +161,12 @@ end
 -- Shows the answer to a request in the window of that name. `keys`: each {key, words, member, act}; `act` gets the row under the
 -- cursor, which must have the member, unless that is nil.
 function M.list(name, method, params, keys)
+  local was_shown = buffer_named(name) ~= nil
   local buf = M.show(name)
   local known = lists[name]
   local is_same = known and known.method == method and vim.deep_equal(known.params, params)
   lists[name] = is_same and known or { method = method, params = params, lines = {}, rows = {} }
+  lists[name].is_new = not was_shown
   for _, it in ipairs(keys) do
     local key, _, member, act = unpack(it)
     vim.keymap.set("n", key, function()

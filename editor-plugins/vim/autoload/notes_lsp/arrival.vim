@@ -1,6 +1,6 @@
 vim9script
 # Notes that come after a while, from other people: opened for a user who has only waited for them, else announced. So no
-# window shows another buffer under the fingers of a user who has gone on typing.
+# window shows another buffer to a user who has gone on typing.
 
 import autoload 'notes_lsp/files.vim'
 import autoload 'notes_lsp/gate.vim'
@@ -36,7 +36,7 @@ export def Await(method: string, params: dict<any>, line: string, still: string,
   })
 enddef
 
-# Where the user is, and the text around; the same afterwards if nothing was done.
+# The user's place and the text around it; equal afterwards if the user has done nothing.
 def Mark(): list<any>
   return [win_getid(), bufnr(), getbufvar(bufnr(), 'changedtick'), getcurpos()]
 enddef

@@ -1,5 +1,5 @@
 vim9script
-# Buffers that are notes: how they become ones, live and end, and what Vim says of them meanwhile.
+# Buffers that are notes: how they become notes, how they end, and what Vim reports of them.
 #
 # Vim's own change reports are only hints: they come late, merged, and not at all for :edit!. What has changed is found out
 # by sync.vim.
@@ -78,14 +78,14 @@ def SetAutocommands(bufnr: number)
     execute $'autocmd! * <buffer={bufnr}>'
     execute $'autocmd TextChanged,TextChangedI,TextChangedP,InsertLeave <buffer={bufnr}> OnHint({bufnr})'
     execute $'autocmd BufReadPost,FileChangedShellPost <buffer={bufnr}> OnReload({bufnr})'
-    workingfile.SetAutocommands(bufnr)
+    workingfile.SetAutocommands(notes[bufnr])
     execute $'autocmd BufFilePost <buffer={bufnr}> OnRenamed({bufnr})'
     execute $'autocmd BufUnload <buffer={bufnr}> OnUnload({bufnr})'
     execute $'autocmd CursorMoved,CursorMovedI,ModeChanged,BufEnter <buffer={bufnr}> OnCursor({bufnr})'
   augroup END
 enddef
 
-# Forgets a buffer that is no longer a note. Safe to call twice.
+# Forgets a buffer that is no longer a note. May be called twice.
 export def Detach(bufnr: number)
   if !notes->has_key(bufnr)
     return
@@ -94,6 +94,7 @@ export def Detach(bufnr: number)
   timer_stop(note.timer)
   condition.OnDetach(note)
   presence.Clear(note)
+  workingfile.RemoveAutocommands(note)
   if note.isOpen
     service.Notify('textDocument/didClose', {textDocument: {uri: note.uri}})
   endif
@@ -112,8 +113,8 @@ enddef
 # How many services a buffer remembers: the last one may have ended before it had merged the buffer.
 const rememberedServices = 4
 
-# Shows a buffer to the service: the first time as a file that was opened, later as a buffer that has lived on. By what it had
-# of the services before, the new one knows which words are new to it.
+# Shows a buffer to the service: the first time as a file that was opened, later as a buffer that has lived on. From what it
+# had of earlier services the new one concludes which words are new to it.
 def SendOpen(note: dict<any>)
   if !service.IsReady()
     return
@@ -142,7 +143,7 @@ def SendOpen(note: dict<any>)
   note.changes = []
   note.lateCarets = {}
   if !note.wasOpen
-    # Until a service says something about it: one that ends before that has left no trace of the buffer.
+    # Until a service says something about it: a service that ends before that has stored nothing of the buffer.
     note.opened = params.textDocument.text
   endif
   note.isOpen = service.Notify('textDocument/didOpen', params)
@@ -207,7 +208,7 @@ def OnHint(bufnr: number)
   Guarded(bufnr, (note) => sync.Drain(note, false))
 enddef
 
-# A reload kills the listener, the text properties and every idea of what has changed.
+# A reload removes the listener, the text properties and all records of what has changed.
 def OnReload(bufnr: number)
   Guarded(bufnr, (note) => {
     listener_remove(note.listener)
@@ -226,7 +227,7 @@ enddef
 def Reopen(note: dict<any>)
   note.hint = {}
   if !note.isOpen
-    # What the service knew of the buffer is past.
+    # What the service knew of the buffer is no longer true.
     note.wasOpen = false
     note.had = []
   endif
@@ -256,7 +257,7 @@ def OnRenamed(bufnr: number)
   })
 enddef
 
-# A buffer that has the name of its note's file again is the note again. What others wrote meanwhile it has never had.
+# A buffer that has the name of its note's file again is the note again. It never had what others wrote in between.
 def OnRenamedAgain(bufnr: number)
   const left = getbufvar(bufnr, 'notes_lsp_left', {})
   if empty(Of(bufnr)) && !empty(left) && fnamemodify(bufname(bufnr), ':p') ==# left.path
@@ -264,15 +265,13 @@ def OnRenamedAgain(bufnr: number)
   endif
 enddef
 
-# With autocommands off, Vim reads a file again without a word, but the listener is gone then. Returns whether that was so; the
-# service has been shown the text then, as after any reload.
-export def NoticeReload(note: dict<any>): bool
-  if getbufvar(note.bufnr, '&modified')
-    return false
-  endif
-  listener_flush(note.bufnr)
-  if listener_remove(note.listener)
-    note.listener = listener_add(OnChange, note.bufnr)
+# With autocommands off, Vim reads a file again without a word. What the user changes makes the buffer modified, so one that
+# is not, and has what the file has, was read again. Returns whether that was so; the service has been shown the text then, as
+# after any reload.
+export def NoticeReload(note: dict<any>, lines: list<string>): bool
+  # What no service has seen is not compared with what it knows.
+  if getbufvar(note.bufnr, '&modified') || !(note.isOpen || note.wasOpen)
+      || workingfile.Text(note.path) !=# lines->join("\n")
     return false
   endif
   OnReload(note.bufnr)

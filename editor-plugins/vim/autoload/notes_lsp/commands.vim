@@ -1,5 +1,5 @@
 vim9script
-# The verbs behind the commands of plugin/notes_lsp.vim. Results and problems are one line each.
+# What the commands of plugin/notes_lsp.vim do. Results and problems are one line each.
 
 import autoload 'notes_lsp/arrival.vim'
 import autoload 'notes_lsp/buffer.vim'
@@ -60,7 +60,10 @@ enddef
 
 # Calls `Do` with the current buffer as a note, which the service has been shown, or says why it cannot be one.
 export def WithNote(Do: func)
-  const bufnr = bufnr()
+  WithBuffer(bufnr(), Do)
+enddef
+
+def WithBuffer(bufnr: number, Do: func)
   const existing = buffer.Of(bufnr)
   if !empty(existing)
     Do(existing, () => {
@@ -76,6 +79,20 @@ export def WithNote(Do: func)
     final note = buffer.Attach(bufnr, files.URI(bufname(bufnr)), '')
     Do(note, () => buffer.Detach(bufnr))
   endif
+enddef
+
+# Calls `Do` with the buffer as a note, which it becomes if it is none.
+export def WithAdopted(bufnr: number, Do: func)
+  WithBuffer(bufnr, (note, Undo) => {
+    if note.id != ''
+      Do(note)
+      return
+    endif
+    service.Request('notes/adopt', {uri: note.uri}, Then((result) => {
+      SetId(note, result)
+      Do(note)
+    }, Undo))
+  })
 enddef
 
 def SetId(note: dict<any>, result: dict<any>)
@@ -153,7 +170,7 @@ export def Unshare(peer: string)
   }))
 enddef
 
-# Removes a person from the current note for good: the others go on in a new copy. `isSure`: without asking.
+# Removes a person from the current note permanently: the others go on in a new copy. `isSure`: without asking.
 export def Remove(isSure: bool, name: string)
   final note = buffer.Of(bufnr())
   if empty(note) || note.id == ''
@@ -167,10 +184,10 @@ enddef
 
 export def RemovePerson(target: dict<any>, person: dict<any>, isSure = false)
   const question = $'Go on without {person.name}, who keeps a copy?'
-  if !isSure && confirm(question, "&Remove\n&Cancel", 2) != 1
+  if !isSure && status.Confirm(question, "&Remove\n&Cancel", 2) != 1
     return
   endif
-  # What has happened the service says by an event.
+  # The service reports the result as an event.
   service.Request('notes/remove', target->copy()->extend({peer: person.peer, moveOn: true}), Then((_) => view.Refresh()))
 enddef
 
@@ -196,7 +213,7 @@ export def RenameNote(target: dict<any>, given = '')
   }))
 enddef
 
-# Of a row, what names its note.
+# The parameters that name the note of a row.
 def Reference(row: dict<any>): dict<any>
   return row->copy()->filter((member, _) => ['uri', 'id', 'item']->index(member) >= 0 && (member !=# 'uri' || !row->has_key('id')))
 enddef
@@ -204,7 +221,7 @@ enddef
 # Deletes the note, or the item, of a row of a list.
 export def DeleteNote(row: dict<any>)
   const question = row->has_key('item') ? $'Delete item "{row.title}" for everyone?' : $'Delete "{row.title}"? Others keep theirs.'
-  if confirm(question, "&Delete\n&Keep", 2) == 1
+  if status.Confirm(question, "&Delete\n&Keep", 2) == 1
     service.Request('notes/delete', Reference(row), Then((_) => {
       view.Refresh()
       status.Say(row->has_key('item') ? $'Deleted item "{row.title}"' : 'Deleted. :NotesUndelete restores it for 30 days')
@@ -212,9 +229,9 @@ export def DeleteNote(row: dict<any>)
   endif
 enddef
 
-# Removes a deleted note for good.
+# Deletes a deleted note and its history permanently.
 export def PurgeNote(row: dict<any>)
-  if confirm($'Delete "{row.title}" and its history for good?', "&Delete\n&Keep", 2) == 1
+  if status.Confirm($'Delete "{row.title}" and its history for good?', "&Delete\n&Keep", 2) == 1
     service.Request('notes/purge', {id: row.id}, Then((_) => {
       view.Refresh()
       status.Say($'"{row.title}" is gone for good')
@@ -235,7 +252,7 @@ export def Delete(isSure: bool, isForEveryone = false)
     return
   endif
   const question = isForEveryone ? 'Delete for everyone who has it?' : 'Delete your copy? Others keep theirs.'
-  if !isSure && confirm(question, "&Delete\n&Keep", 2) != 1
+  if !isSure && status.Confirm(question, "&Delete\n&Keep", 2) != 1
     return
   endif
   service.Request('notes/delete', {uri: note.uri, forEveryone: isForEveryone ? true : false}, Then((_) => {
@@ -261,11 +278,12 @@ def WithDeleted(title: string, heading: string, Do: func)
     elseif title != ''
       Do(notes[0])
     else
-      popup_menu(notes->mapnew((_, it) => it.title), {title: heading, callback: (_, choice) => {
+      final options = {title: heading, callback: (_, choice) => {
         if choice > 0
           Do(notes[choice - 1])
         endif
-      }})
+      }}
+      gate.WhenIdle(() => popup_menu(notes->mapnew((_, it) => it.title), options))
     endif
   }))
 enddef
@@ -291,7 +309,7 @@ export def Recovered()
   }))
 enddef
 
-# Everything that was told, also what passed quickly.
+# All messages, also those that passed quickly.
 export def Log()
   list.Show('[Notes log]', status.Told())
   cursor('$', 1)
@@ -331,7 +349,7 @@ export def Doctor()
   })
 enddef
 
-# Others have done something, or the service has.
+# Reports what other people or the service have done.
 export def OnEvent(event: dict<any>)
   if event->get('kind', '') ==# 'pointed'
     presence.OnPointed(buffer.WithURI(event->get('uri', '')), event)

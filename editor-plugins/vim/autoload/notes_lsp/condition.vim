@@ -1,5 +1,5 @@
 vim9script
-# What a buffer is at every moment, as the status line and messages tell it: a note, read-only, offline, or no note any
+# What a buffer is at every moment, as the status line and messages show it: a note, read-only, offline, or no note any
 # more. Nothing is called synced unless the service has proved it for the very text that the buffer has.
 
 import autoload 'notes_lsp/buffer.vim'
@@ -94,7 +94,7 @@ export def ShowAccess(note: dict<any>)
   Refresh()
 enddef
 
-# What opened a note says what this person may do there.
+# The answer that opened the note names this user's access.
 export def OnOpened(note: dict<any>, result: dict<any>)
   if !empty(note) && result->get('access', '') ==# 'read' && !IsReadOnly(note)
     SetAccess(note, 'read')
@@ -102,7 +102,7 @@ export def OnOpened(note: dict<any>, result: dict<any>)
   endif
 enddef
 
-# In Insert mode 'nomodifiable' comes too late: what was begun goes on.
+# In Insert mode 'nomodifiable' comes too late: Vim lets the user go on typing.
 def OnCharacter(bufnr: number)
   final note = buffer.Of(bufnr)
   if !empty(note) && IsReadOnly(note)
@@ -172,12 +172,12 @@ export def OnEvent(event: dict<any>): bool
   return true
 enddef
 
-# What an event says, with this editor's name for what can be done.
+# The text of an event, with this editor's names of commands.
 export def Message(event: dict<any>): string
   return event->get('message', '')->substitute('undelete restores', ':NotesUndelete restores', '')
 enddef
 
-# A note that was deleted is removed for good: it cannot be had back any more. Returns whether a buffer has stayed of it.
+# A deleted note has been removed permanently: it can no longer be restored. Returns whether there is still a buffer of it.
 def IsLastOf(event: dict<any>): bool
   if event->get('reason', '') !=# 'purged'
     return false
@@ -193,7 +193,7 @@ enddef
 
 def SetGone(bufnr: number, reason: string)
   setbufvar(bufnr, 'notes_lsp_gone', goneWords->get(reason, reason))
-  # What is nowhere else is not to be closed without a question.
+  # The text may exist nowhere else, so Vim asks before it closes the buffer.
   if reason ==# 'purged'
     setbufvar(bufnr, '&modified', true)
   endif
@@ -308,7 +308,7 @@ export def Words(note: dict<any>): string
   return words->join('; ')
 enddef
 
-# How far the others are.
+# How far the other people's copies are.
 def Company(note: dict<any>, peers: list<any>): list<string>
   const isProven = note.proven == note.version && note.info->get('synced', false)
   final by: dict<list<string>> = {}
@@ -378,7 +378,7 @@ export def Status()
   endif
 enddef
 
-# Makes a note of one's own with the text of the current buffer, and opens it.
+# Makes a new note with the text of the current buffer, and opens it.
 export def Copy(given: string)
   final note = buffer.Of(bufnr())
   const title = given != '' ? given : fnamemodify(bufname(), ':t:r') .. ' copy'

@@ -66,6 +66,7 @@ export def Import(path: string)
     files.Open(result)
     view.Refresh()
     const count = len(result->get('notes', []))
+    const failed = result->get('failed', [])
     const title = fnamemodify(result->get('path', ''), ':t:r')
     if count > 1
       status.Say($':Notes lists the {count} imported notes')
@@ -73,6 +74,12 @@ export def Import(path: string)
       status.Say($'"{title}" is here already; merged {condition.Counted(result.changes, "new change")}')
     else
       status.Say($'Imported "{title}"')
+    endif
+    for one in failed
+      status.Log($'{one.path}: {one.message}')
+    endfor
+    if !empty(failed)
+      status.Warn($':NotesLog says why {condition.Counted(len(failed), "file")} could not be imported')
     endif
   })
 enddef
@@ -111,7 +118,7 @@ export def SaveFile(path: string)
   }))
 enddef
 
-# Of a document that another program has made, the user chooses the text to edit.
+# The user chooses which text of a document of another program to edit.
 def Ask(method: string, params: dict<any>, Do: func)
   const Take = commands.Then(Do)
   service.Request(method, params, (answer) => {
@@ -123,7 +130,7 @@ def Ask(method: string, params: dict<any>, Do: func)
   })
 enddef
 
-# Takes in what another copy of the current note has.
+# Merges another copy of the current note.
 export def Merge(path: string)
   final note = Current()
   if empty(note)

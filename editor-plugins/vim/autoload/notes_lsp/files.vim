@@ -11,7 +11,7 @@ import autoload 'notes_lsp/workingfile.vim'
 
 # {uri, id} by path, for files that are opened without a command of this plugin.
 var known: dict<dict<string>> = {}
-# What the service's list of notes outside the notes directory says, and by what it is known again.
+# The service's list of notes outside the notes directory, and what identifies its version.
 var elsewhere: dict<bool> = {}
 var elsewhereStamp: list<number> = []
 var hasBeenReady = false
@@ -20,7 +20,7 @@ export def Know(path: string, uri: string, id: string)
   known[Canonical(path)] = {uri: uri, id: id}
 enddef
 
-# A file is not a note's any more.
+# A file is no longer a note's.
 export def Forget(path: string)
   const canonical = Canonical(path)
   if known->has_key(canonical)
@@ -91,7 +91,7 @@ export def Open(result: dict<any>)
   condition.OnOpened(buffer.Attach(bufnr(), result.uri, result.id), result)
 enddef
 
-# Out of a list, a note opens in the window that one came from.
+# From a list, a note opens in the window that was current before the list.
 def LeaveList()
   const previous = winnr('#')
   if &buftype ==# 'nofile' && previous > 0 && getbufvar(winbufnr(previous), '&buftype') == ''
@@ -139,7 +139,7 @@ export def OnPlaced(event: dict<any>)
   endfor
 enddef
 
-# The service is there again: meanwhile a file on the screen may have become a note.
+# The service runs again: a file on the screen may have become a note since it ended.
 export def OnServiceReady()
   if hasBeenReady
     for info in getbufinfo({bufloaded: 1})

@@ -1,5 +1,5 @@
 vim9script
-# When the buffer may be changed under the user's hands, and what waits until then.
+# When the buffer may be changed while the user works in it, and what waits until then.
 
 import autoload 'notes_lsp/status.vim'
 
@@ -16,7 +16,7 @@ augroup END
 
 # Whether a change that does not come from the user would hit the wrong text now.
 #
-# Vim's own word for it is the S of state(): it is waiting in the middle of something (an operator, a register name,
+# Vim reports it as the S of state(): it is waiting in the middle of something (an operator, a register name,
 # the second key of a command, a prompt of :s///c, completion). A line range being typed names lines by number. During
 # a `c` command Vim reports a pending operator although nothing is pending, unless it is blockwise.
 export def IsUnsafe(): bool
@@ -46,6 +46,19 @@ export def WhenSafe(Act: func)
   else
     Act()
   endif
+enddef
+
+# Runs `Act`, which opens a popup, now or as soon as Vim waits for a command. At the hit-enter prompt Vim does not draw a popup and
+# yet gives it the keys, and in Insert mode it would take what the user is typing.
+export def WhenIdle(Act: func)
+  WhenSafe(() => {
+    if mode(1) !=# 'n'
+      waiting->add(() => WhenIdle(Act))
+      return
+    endif
+    Act()
+    redraw
+  })
 enddef
 
 # Carries out what waited, unless Vim holds back keys that may begin a mapping or a longer key, such as <Esc>: a message shown

@@ -1,6 +1,6 @@
 vim9script
-# A note's past: earlier texts, their authors, what is new, and restoring one. The windows and the cursor of the note stay
-# where they are.
+# The history of a note: earlier texts, their authors, what is new, and restoring one. The windows and the cursor of the note
+# stay where they are.
 
 import autoload 'notes_lsp/buffer.vim'
 import autoload 'notes_lsp/sync.vim'
@@ -115,7 +115,7 @@ def Marked(mark: string, text: string): list<string>
   return text == '' ? [] : text->substitute('\n$', '', '')->split("\n", true)->map((_, it) => mark .. it)
 enddef
 
-# Shows beside each line who wrote it last, and when, until it is called again.
+# Shows beside each line its last author and the time, until it is called again.
 export def Blame()
   if EndBlame(bufnr())
     return

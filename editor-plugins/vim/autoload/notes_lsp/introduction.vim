@@ -4,8 +4,12 @@ vim9script
 import autoload 'notes_lsp/service.vim'
 import autoload 'notes_lsp/status.vim'
 
-# What goes on when the user has answered.
+# Called when the user has answered.
 var GoOn: func = null_function
+
+# The name that :NotesName was given, which is not asked for, and whether the user was asked since.
+var chosen = ''
+var isAsked = false
 
 # Asks as soon as the user is not in the middle of something, then calls `Then`. Until then the service tells the network
 # nothing of this user.
@@ -30,9 +34,10 @@ def Offer()
 enddef
 
 def Ask(default: string)
+  isAsked = true
   echohl Question
-  const given = status.Ask('Name that others see: ', default)
-  const choice = confirm('Notes: May people on this network see you?', "&Yes\n&No", 1)
+  const given = chosen != '' ? chosen : status.Ask('Name that others see: ', default)
+  const choice = status.Confirm('Notes: May people on this network see you?', "&Yes\n&No", 1)
   echohl None
   redraw
   Set(given == '' ? default : given, choice == 1)
@@ -48,19 +53,18 @@ def Set(name: string, isVisible: bool)
   })
 enddef
 
-# Changes the name for good; without one, asks for it.
+# Changes the name, and stores it; without one, asks for it. At the first start the user is asked before this is answered.
 export def Name(given: string)
-  if given != ''
-    service.Request('notes/setName', {name: given}, (answer) => {
-      if answer->has_key('error')
-        status.Warn(answer.error.message)
-      else
-        status.Say($'Others see you as {given} now')
-      endif
-    })
-  else
-    service.Request('notes/peers', {}, (answer) => {
-      timer_start(0, (_) => Ask(answer->get('result', {})->get('self', {})->get('name', '')))
-    })
-  endif
+  [chosen, isAsked] = [given, false]
+  const [method, params] = given == '' ? ['notes/peers', {}] : ['notes/setName', {name: given}]
+  service.Request(method, params, (answer) => {
+    chosen = ''
+    if answer->has_key('error')
+      status.Warn(answer.error.message)
+    elseif !isAsked && given == ''
+      timer_start(0, (_) => Ask(answer.result->get('self', {})->get('name', '')))
+    elseif !isAsked
+      status.Say($'Others see you as {given} now')
+    endif
+  })
 enddef

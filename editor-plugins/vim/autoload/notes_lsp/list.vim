@@ -1,9 +1,12 @@
 vim9script
 # Scratch buffers for reports and lists.
 
+const mostKept = 4
+
 # Shows lines in the scratch buffer of that name, in its window or a new one.
 export def Show(name: string, lines: list<string>)
-  const from = b:->get('notes_lsp_from', win_getid())
+  # The windows to go back to, the nearest first: a list may have been opened from a list.
+  const from = [win_getid()] + b:->get('notes_lsp_from', [])
   const existing = Number(name)
   if existing > 0 && bufwinid(existing) > 0
     win_gotoid(bufwinid(existing))
@@ -15,20 +18,26 @@ export def Show(name: string, lines: list<string>)
     setlocal nonumber norelativenumber signcolumn=no foldcolumn=0 nolist nospell
     execute $'silent file {fnameescape(name)}'
   endif
-  b:notes_lsp_from = from
+  if win_getid() != from[0]
+    b:notes_lsp_from = from[: mostKept - 1]
+  endif
   nnoremap <buffer> <silent> <nowait> q <ScriptCmd>Close()<CR>
   SetLines(bufnr(), lines)
 enddef
 
 # Closes a list and goes back to the window that the user came from, whichever Vim would choose.
 export def Close()
-  const from = b:->get('notes_lsp_from', 0)
+  const from = b:->get('notes_lsp_from', [])
   if winnr('$') == 1 && tabpagenr('$') == 1
     enew
   else
     close
   endif
-  win_gotoid(from)
+  for window in from
+    if win_gotoid(window)
+      return
+    endif
+  endfor
 enddef
 
 # Adds lines at the end of a scratch buffer that Show has made, if it is still there.

@@ -4,43 +4,49 @@ vim9script
 import autoload 'notes_lsp/commands.vim'
 import autoload 'notes_lsp/arrival.vim'
 import autoload 'notes_lsp/buffer.vim'
+import autoload 'notes_lsp/files.vim'
+import autoload 'notes_lsp/gate.vim'
 import autoload 'notes_lsp/service.vim'
 import autoload 'notes_lsp/status.vim'
 import autoload 'notes_lsp/view.vim'
 
-# Invites a person to the note in the current buffer, which becomes one if it is none.
+# Invites a person to the note in the current buffer, which becomes one when it is known who is invited.
 export def Invite(name: string)
-  commands.WithNote((note, Undo) => {
-    service.Request('notes/peers', {}, commands.Then((result) => {
-      var near: list<any> = result->get('peers', [])->copy()->filter((_, it) => it.state !=# 'blocked')
-      var named: list<any> = near->copy()->filter((_, it) => it.name ==? name || it.peer ==# name)
-      if empty(near)
-        status.Warn(':NotesShare makes a ticket to send; no one is nearby')
-      elseif name != '' && empty(named)
-        status.Warn($':NotesPeers shows people nearby; {name} is not')
-      elseif len(named) == 1
-        InviteTo({uri: note.uri}, named[0])
-        return
-      else
-        Choose(' Invite ', empty(named) ? near : named, (it) => $'{it.name}  {it.state}  {it.peer[: 7]}',
-          (it) => InviteTo({uri: note.uri}, it))
-        return
-      endif
-      if note.id == ''
-        Undo()
-      endif
-    }))
-  })
+  const bufnr = bufnr()
+  const problem = empty(buffer.Of(bufnr)) ? files.WhyNoNote(bufnr) : ''
+  if problem != ''
+    status.Warn(problem)
+    return
+  endif
+  const Begin = (peer: dict<any>) => commands.WithAdopted(bufnr, (note) => InviteTo({uri: note.uri}, peer))
+  service.Request('notes/peers', {}, commands.Then((result) => {
+    var near: list<any> = result->get('peers', [])->copy()->filter((_, it) => it.state !=# 'blocked')
+    var named: list<any> = near->copy()->filter((_, it) => it.name ==? name || it.peer ==# name)
+    if empty(near)
+      status.Warn(':NotesShare makes a ticket to send; no one is nearby')
+    elseif name != '' && empty(named)
+      status.Warn($':NotesPeers shows people nearby; {name} is not')
+    elseif len(named) == 1
+      Begin(named[0])
+    else
+      const width = near->mapnew((_, it) => strdisplaywidth(it.name))->max()
+      Choose(' Invite ', empty(named) ? near : named, (it) => printf('%-*S  %-9s  %s', width, it.name, it.state, it.peer[: 7]), Begin)
+    endif
+  }))
 enddef
 
 # Invites a person to a note: {uri} or {id}.
 export def InviteTo(target: dict<any>, peer: dict<any>)
+  # An editor that runs answers at once; without one this takes ten seconds.
+  const reminder = timer_start(1000, (_) => status.Say($'Inviting {peer.name}…'))
+  const Failed = () => timer_stop(reminder)
   service.Request('notes/invite', target->copy()->extend({peer: peer.peer}), commands.Then((result) => {
+    timer_stop(reminder)
     const code = result->get('code', '')
     # The digits come first, where no name can stand before them.
     status.Say(code == '' ? $'Invited {peer.name}' : $'Code {Spaced(code)}: invited {peer.name}. :NotesAnswer to confirm')
     view.Refresh()
-  }))
+  }, Failed))
 enddef
 
 const accesses = {'can edit': 'write', 'can read': 'read', 'nothing: stop sharing': 'none'}
@@ -72,7 +78,7 @@ export def Access(arguments: string)
   endif
 enddef
 
-# Whether this user wants to hear of a person.
+# Asks whether to trust, block or forget a person.
 export def ChooseTrust(peer: dict<any>)
   Choose($' {peer.name} ', ['trust', 'block', 'forget'], (it) => it, (it) => Trust(peer.peer, peer.name, it))
 enddef
@@ -96,9 +102,10 @@ enddef
 # Shows what waits for an answer of this user.
 export def Answer()
   service.Request('notes/invitations', {}, commands.Then((result) => {
-    const open = result->get('invitations', []) + result->get('sent', [])->copy()->filter((_, it) => it.awaitsConfirmation)
+    var sent: list<any> = result->get('sent', [])
+    const open = result->get('invitations', []) + sent->copy()->filter((_, it) => it.awaitsConfirmation)
     if empty(open)
-      status.Say('No invitations')
+      status.Say(empty(sent) ? 'No invitations' : NotYet(sent[-1]))
     elseif len(open) == 1
       Decide(open[0])
     else
@@ -107,7 +114,7 @@ export def Answer()
   }))
 enddef
 
-# Joins without a ticket: an invitation is what opens the door.
+# Joins without a ticket: an invitation takes its place.
 export def Join()
   service.Request('notes/invitations', {}, commands.Then((result) => {
     if empty(result->get('invitations', []))
@@ -128,9 +135,15 @@ def Describe(invitation: dict<any>): string
   return $'{invitation.from.name} invites you to "{title}"{invitation.access ==# "read" ? " (read-only)" : ""}'
 enddef
 
-# The digits first: what follows them is written by others.
+# The digits come first: other people write what follows them.
 def WithDigits(invitation: dict<any>): string
   return (invitation->has_key('code') ? $'{Spaced(invitation.code)}  ' : '') .. Describe(invitation)
+enddef
+
+# A line about an invitation of this user that has no answer.
+def NotYet(invitation: dict<any>): string
+  const line = $'{invitation.to.name} has not accepted yet'
+  return invitation->has_key('code') ? $'Code {Spaced(invitation.code)}: {line}' : line
 enddef
 
 def Decide(invitation: dict<any>)
@@ -172,7 +185,7 @@ export def Verify(name: string)
     endif
     const title = result.changed ? ' WARNING: the key has changed ' : $' Verify {result.name} '
     const highlight = result.changed ? 'ErrorMsg' : 'Pmenu'
-    popup_dialog(lines, {title: title, zindex: 210, highlight: highlight, filter: CloseWithAnyKey})
+    gate.WhenIdle(() => popup_dialog(lines, {title: title, zindex: 210, highlight: highlight, filter: CloseWithAnyKey}))
   }))
 enddef
 
@@ -187,11 +200,12 @@ enddef
 
 # Lets the user choose one of `items`; a popup that <Esc> closes.
 export def Choose(title: string, items: list<any>, Label: func, Do: func)
-  popup_menu(items->mapnew((_, it) => Label(it)), {title: title, maxwidth: &columns - 6, zindex: 210, callback: (_, choice) => {
+  final options = {title: title, maxwidth: &columns - 6, zindex: 210, callback: (_, choice) => {
     if choice > 0
       Do(items[choice - 1])
     endif
-  }})
+  }}
+  gate.WhenIdle(() => popup_menu(items->mapnew((_, it) => Label(it)), options))
 enddef
 
 def Spaced(code: string): string
@@ -204,7 +218,7 @@ export def CompleteName(lead: string, _: string, _: number): list<string>
   return peers->mapnew((_, it) => it.name)->filter((_, it) => it->tolower()->stridx(lead->tolower()) == 0)
 enddef
 
-# What the service's own program says about this machine; `Done` gets its lines.
+# What `notes-lsp doctor` reports about this machine; `Done` gets its lines.
 export def Diagnose(Done: func(list<string>))
   var lines: list<string> = []
   const command = g:->get('notes_lsp_command', ['notes-lsp'])

@@ -41,7 +41,7 @@ var propertyTypes: list<string> = []
 var reportTimer = 0
 var reportAgain = false
 var lastReport: dict<any> = {}
-# Whom the view of a buffer follows, by buffer number: {peer, place}; the place is where the cursor was put last.
+# The peer that the view of a buffer follows, by buffer number: {peer, place}; the place is where the cursor was put last.
 var followed: dict<dict<any>> = {}
 # Where people have just pointed, by their ids: {bufnr, range}.
 var pointed: dict<dict<any>> = {}
@@ -59,7 +59,7 @@ export def DefineHighlights()
       execute $'highlight default NotesName{index} cterm=italic ctermfg={cterm} gui=italic guifg={gui}'
       execute $'highlight default NotesSelection{index} ctermbg={selectedCterm} guibg={selectedGui}'
     elseif str2nr(&t_Co) >= 8
-      # Of eight colours each stands for several people, who have other letters.
+      # There are eight colours for any number of people: people of one colour have different letters.
       const basic = basicColors[index]
       execute $'highlight default NotesCaret{index} term=reverse cterm=reverse ctermfg={basic}'
       execute $'highlight default NotesName{index} term=NONE ctermfg={basic}'
@@ -105,8 +105,8 @@ export def Show(note: dict<any>, peers: list<any>)
   going.OnCarets(note)
 enddef
 
-# Moves what is shown over edits that are about to be made. A caret stays behind what is typed at its place, as it does for
-# the service, where it belongs to the character behind it.
+# Moves what is shown over edits that are about to be made. A caret stays after what is typed at its place, as it does at
+# the service: it belongs to the character after it.
 export def Carry(note: dict<any>, edits: list<dict<any>>)
   for peer in note.peers
     for range in peer.ranges
@@ -207,7 +207,7 @@ def Report(note: dict<any>)
   endif
   sync.Flush(note, false)
   const report = {uri: note.uri, version: note.version, rev: note.rev, ranges: [OwnRange()]}
-  # The same numbers are another place after others typed there.
+  # After others typed there, the same numbers are another place.
   const said = report->copy()->extend({incarnation: service.Incarnation()})
   if said == lastReport
     return

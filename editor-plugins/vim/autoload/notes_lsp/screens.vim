@@ -15,7 +15,7 @@ import autoload 'notes_lsp/view.vim'
 
 var order = 'changed'
 
-# The list of notes: one's own, and those that others share.
+# The list of notes: the user's own, and those that others share.
 export def Notes()
   view.Show('[Notes]', 'notes/list', {order: order})
   view.Map('<CR>', 'open', 'id', (row) => Open(row))
@@ -60,7 +60,7 @@ def Open(row: dict<any>, isElsewhere = false)
   }))
 enddef
 
-# The deleted notes: restoring, and removing for good.
+# The deleted notes: restoring them, and deleting them permanently.
 export def Deleted()
   view.Show('[Deleted notes]', 'notes/list', {deleted: true})
   view.Map('<CR>', 'restore and open', 'id', (row) => commands.Restore(row.id))
@@ -94,7 +94,7 @@ export def PeopleOf(target: dict<any>)
   view.Map('S', 'share: a ticket to send', '', (_) => commands.ShareNote(target))
 enddef
 
-# Everybody whom the service knows or hears.
+# All people that the service knows or hears.
 export def Peers()
   view.Show('[Notes peers]', 'notes/peers', {})
   view.Map('v', 'verify: compare digits', 'peer', (row) => nearby.Verify(row.peer))

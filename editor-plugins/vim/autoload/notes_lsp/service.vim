@@ -30,7 +30,7 @@ const mostLogLines = 200
 const completionPatience = 80
 
 var state = 'stopped'
-# Whether it stopped because it could not go on.
+# Whether it stopped because of a failure.
 var hasFailed = false
 var job: job
 var channel: channel
@@ -43,13 +43,13 @@ var initializeTimer = 0
 var restartTimer = 0
 # Requests made before the service is ready: [method, params, Done].
 var waiting: list<list<any>> = []
-# Whether they wait until the user has said who they are.
+# Whether requests wait until the user has confirmed their name.
 var isHeld = false
 # Callbacks of requests on their way, so that a death of the service answers them.
 var asked: dict<func(dict<any>)> = {}
 var lastAsked = 0
 var logLines: list<string> = []
-# What `Ask` was last answered, by method.
+# The last answer to `Ask`, by method.
 var lastResults: dict<dict<any>> = {}
 
 export def IsReady(): bool
@@ -66,7 +66,7 @@ export def IsRestarting(): bool
   return state ==# 'restarting' || state ==# 'starting'
 enddef
 
-# Counts the processes, so that what was said to one is not taken for said to the next.
+# Counts the processes, so that a message to one is not taken for a message to the next.
 export def Incarnation(): number
   return incarnation
 enddef
@@ -114,7 +114,7 @@ export def Start(): bool
   return Launch()
 enddef
 
-# What must be heard everywhere while there is a service; before that, the plugin costs nothing.
+# The autocommands for all buffers while there is a service; before that, the plugin costs nothing.
 def SetAutocommands()
   augroup notes_lsp_service
     autocmd!
@@ -377,7 +377,7 @@ def OnChunk(mine: number, chunk: string)
   endfor
 enddef
 
-# Does what a message says.
+# Carries out a message of the service.
 export def Take(body: string)
   OnMessage(safe.Clean(json_decode(body), body))
 enddef

@@ -8,7 +8,7 @@ import autoload 'notes_lsp/gate.vim'
 import autoload 'notes_lsp/safe.vim'
 
 const mostWaiting = 20
-# Of several messages that waited, each is shown at least this long, in milliseconds.
+# How long a message is shown before the next one that waits, in milliseconds.
 const shownTime = 2000
 
 # [message, highlight]
@@ -20,7 +20,7 @@ var lastShown = ''
 var isUrgent = false
 # How many times Vim goes on to wait without a key.
 var safeStatesToCome = 0
-# Vim's own last error, once it has been read.
+# The last error of Vim itself, once the user has read it.
 var readError = ''
 var pause = 0
 var isHeldByGate = false
@@ -37,10 +37,26 @@ export def Ask(prompt: string, default = ''): string
   # The prompt would stay on the last line.
   redraw
   echo ''
+  Wake()
   return line
 enddef
 
-# News: waits while something else is to be read.
+# Lets the user choose by a letter; returns the number of the choice, 0 if there is none.
+export def Confirm(question: string, choices: string, default: number): number
+  const choice = confirm(question, choices, default)
+  Wake()
+  return choice
+enddef
+
+# After a prompt in a callback Vim waits for a key without saying that it does (SafeState), so that everything that waits for that
+# event would wait for the key, too.
+def Wake()
+  if state('c') != ''
+    feedkeys("\<Ignore>", 'n')
+  endif
+enddef
+
+# A message that waits while something else is to be read.
 export def Say(message: string)
   Add(message, 'None')
 enddef
@@ -96,7 +112,7 @@ export def Listen()
   augroup END
 enddef
 
-# The user has done something, and so has seen the last line.
+# The user has typed or moved, and so has seen the last line.
 export def OnActivity()
   isUnread = false
   isUrgent = false

@@ -1,5 +1,5 @@
 vim9script
-# A note's buffer and the service: what the user does goes out, what the others do comes in.
+# A note's buffer and the service: the user's edits go out, other people's come in.
 #
 # Per buffer there is a shadow, the text as the service believes this buffer to be. Anything that hints at a change
 # leads to a comparison of buffer and shadow; the difference is sent.
@@ -28,7 +28,7 @@ export def Flush(note: dict<any>, force: bool): bool
   endif
   var now = text.OfBuffer(note.bufnr, note.shadow == [''])
   var difference = text.Difference(note.shadow, now, note.hint, Caret(note.bufnr))
-  if !empty(difference) && buffer.NoticeReload(note)
+  if !empty(difference) && buffer.NoticeReload(note, now)
     return false
   endif
   if !empty(difference) && Mend(note.bufnr, now, difference.at, difference.count)
@@ -83,7 +83,7 @@ def SendChange(note: dict<any>, changes: list<dict<any>>)
   buffer.Publish(note)
 enddef
 
-# Sends the whole text, which is always right and puts everything right.
+# Sends the whole text: that is correct in every state, and repairs a wrong one.
 export def SendWhole(note: dict<any>)
   note.shadow = text.OfBuffer(note.bufnr, note.shadow == [''])
   note.bytes = text.ByteCount(note.shadow)
@@ -173,7 +173,7 @@ def ShowFirst(bufnr: number, edits: list<dict<any>>)
   endif
 enddef
 
-# An edit has got lost on the way, so no later one fits. A change of nothing moves the version, and the service sends all
+# An edit was lost on the way, so no later one fits. A change of nothing moves the version, and the service sends all
 # that is missing for it.
 def AskAgain(note: dict<any>)
   const start = {line: 0, character: 0}

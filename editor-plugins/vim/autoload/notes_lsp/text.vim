@@ -36,8 +36,8 @@ enddef
 # bytes and the place of the lines in `new` that differ.
 # `hint` {above, until}: the change is believed to be under that many lines at the top of `new` and to end there; a
 # wrong hint costs time only.
-# `caret` {line, character, behind}: where the caret is in `new`, and the end of the letter under it, or {}. It says which of
-# several equal letters went or came, so that what others wrote beside them meanwhile stays where they wrote it.
+# `caret` {line, character, behind}: where the caret is in `new`, and the end of the letter under it, or {}. It decides which of
+# several equal letters was deleted or typed, so that text that others inserted beside them stays in its place.
 export def Difference(old: list<string>, new: list<string>, hint: dict<number>, caret: dict<number> = {}): dict<any>
   if old ==# new
     return {}
@@ -273,7 +273,7 @@ export def Splice(lines: list<string>, edit: dict<any>): dict<any>
   return {at: at, count: count, lines: replacement, bytes: grown}
 enddef
 
-# Where a position is after an edit. One at the place of an insertion stays before it, or goes behind it if `pushed`.
+# Where a position is after an edit. One at the place of an insertion stays before it, or goes after it if `pushed`.
 export def Carried(position: dict<any>, edit: dict<any>, pushed: bool): dict<any>
   const [start, end] = [edit.range.start, edit.range.end]
   if IsBefore(position, start) || (position == start && !(pushed && start == end))

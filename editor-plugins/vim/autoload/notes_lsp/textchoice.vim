@@ -1,6 +1,7 @@
 vim9script
-# Of a document that another program has made, the user chooses the text to edit.
+# The user chooses which text of a document of another program to edit.
 
+import autoload 'notes_lsp/gate.vim'
 import autoload 'notes_lsp/status.vim'
 
 # Whether the service refuses because there are several texts. The choice is then to be shown.
@@ -12,12 +13,13 @@ enddef
 export def Show(answer: dict<any>, Take: func(string))
   const texts = Texts(answer)
   const lines = texts->mapnew((_, it) => status.Cleaned($'{it.text}  {it.start}'))
-  popup_menu(lines, {title: ' Text to edit ', maxheight: &lines - 4, maxwidth: &columns - 4, wrap: false,
+  final options = {title: ' Text to edit ', maxheight: &lines - 4, maxwidth: &columns - 4, wrap: false,
     callback: (_, choice) => {
       if choice > 0
         Take(texts[choice - 1].text)
       endif
-    }})
+    }}
+  gate.WhenIdle(() => popup_menu(lines, options))
 enddef
 
 def Texts(answer: dict<any>): list<any>

@@ -73,6 +73,10 @@ def Ask(bufnr: number, opens = false)
     view.isAsking = false
     gate.WhenSafe(() => {
       if answer->has_key('error')
+        # A list of what there is not is none.
+        if empty(view.rows) && bufnr == bufnr()
+          list.Close()
+        endif
         status.Warn(answer.error.message)
       elseif bufexists(bufnr) && views->get(bufnr, {}) is view
         Fill(bufnr, view, answer.result)

@@ -14,14 +14,34 @@ import autoload 'notes_lsp/text.vim'
 # How long a write waits for the service to merge what another program has just written, in milliseconds.
 const mergeTimeout = 100
 
+augroup notes_lsp_part
+augroup END
+
 # Called while the autocommands of a note's buffer are being made, in their group.
-export def SetAutocommands(bufnr: number)
+export def SetAutocommands(note: dict<any>)
+  const bufnr = note.bufnr
   execute $'autocmd FileChangedShell <buffer={bufnr}> OnChanged({bufnr})'
   execute $'autocmd BufWritePre <buffer={bufnr}> ++nested OnWriting({bufnr})'
   execute $'autocmd BufWritePost <buffer={bufnr}> OnWritten({bufnr})'
+  RemoveAutocommands(note)
+  execute $'autocmd notes_lsp_part FileWriteCmd {Pattern(note.path)} OnWritingPart()'
 enddef
 
-# By what a file is known again without reading it.
+# The file of a note holds all of it: a part in its place would look as if another program had deleted the rest, for everyone.
+def OnWritingPart()
+  status.Warn('Choose another file: a part cannot replace the note')
+enddef
+
+export def RemoveAutocommands(note: dict<any>)
+  execute $'autocmd! notes_lsp_part * {Pattern(note.path)}'
+enddef
+
+# A pattern that only this path matches.
+def Pattern(path: string): string
+  return path->escape(' ,*[{}\')
+enddef
+
+# Identifies a version of a file without reading it.
 export def Stamp(path: string): list<number>
   return [getftime(path), getfsize(path)]
 enddef
@@ -31,11 +51,11 @@ def IsFile(path: string): bool
 enddef
 
 # The text of a file, with a last "\n" if it has one.
-def Text(path: string): string
+export def Text(path: string): string
   return IsFile(path) ? readfile(path, 'b')->join("\n") : ''
 enddef
 
-# Vim has noticed that the file is not as it was.
+# Vim has noticed that the file has changed.
 def OnChanged(bufnr: number)
   v:fcs_choice = 'ask'
   buffer.Guarded(bufnr, (note) => {
@@ -62,7 +82,7 @@ export def OnFile(params: dict<any>)
   endif
 enddef
 
-# Everything that came with such news is in the buffer. One that holds what the file holds has nothing to be written.
+# The buffer has all edits that came before this message. If it equals the file, there is nothing to be written.
 export def ShowNews(note: dict<any>)
   note.isFileNews = false
   if note.tick == getbufvar(note.bufnr, 'changedtick') && getbufvar(note.bufnr, '&modified')
@@ -71,7 +91,7 @@ export def ShowNews(note: dict<any>)
   endif
 enddef
 
-# Before Vim writes the file: what another program wrote there is merged first, and is no question then.
+# Before Vim writes the file: what another program wrote there is merged first, so that Vim need not ask.
 def OnWriting(bufnr: number)
   buffer.Guarded(bufnr, (note) => {
     sync.Drain(note, false)
