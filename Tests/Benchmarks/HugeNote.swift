@@ -56,7 +56,9 @@ struct HugeNote: ParsableCommand {
     try type(as: typist, "keystroke_to_answer") {}
     if joins { try measureReader(of: typist) }
     try ModelClient.waitForConvergence([typist], within: Self.patience)
-    guard typist.complaints.isEmpty else { throw ValidationError("the service broke the protocol: \(typist.complaints)") }
+    guard typist.complaints.isEmpty else {
+      throw ValidationError("the service broke the protocol: \(typist.complaints)")
+    }
     start = .now
     try process.shutdown()
     report("shutdown", [ContinuousClock.now - start])

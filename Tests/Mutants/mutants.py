@@ -170,7 +170,7 @@ def suites_of(bundle, tree, pattern):
 
 
 def run(bundle, tree, suites, silence, **environment):
-    """What is wrong with the suites, None if they pass. Ends with the first test that fails, or when nothing is said for so many seconds."""
+    """What is wrong with the suites, or None. Ends with the first test that fails, or after so many seconds of silence."""
     process = subprocess.Popen(
         [bundle, "--testing-library", "swift-testing", "--filter", "|".join(suites)], cwd=tree, stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT, start_new_session=True, env=dict(os.environ, NO_COLOR="1", **environment))
