@@ -12,7 +12,7 @@ struct AgendaScreen {
   ) -> ScreenTable {
     let time = ScreenTime(now: service.clock.date)
     var table = ScreenTable(
-      [.init(least: 20), .init(least: 7, isNumber: true), .init(least: 7), .init(least: 8, most: 30)], width: width)
+      [.init(least: 20), .init(least: 7, isNumber: true), .init(least: 7), .init(least: 8, most: 40)], width: width)
     table.add(
       [meeting.title, "Size", "Changed", news.items.isEmpty ? "" : "News"],
       [("id", .text(meeting.id.description)), ("title", .text(meeting.title))])
