@@ -207,18 +207,18 @@ final class FileReconciler {
   private func takeIn(
     _ contents: FileContents, _ base: TextBase?, _ note: NoteDocument, _ handle: DocHandle
   ) async throws -> Bool {
-    func merge() -> ThreeWayMerge {
-      ThreeWayMerge(note: note, bases: base.map { [$0] } ?? [], encoding: .utf8, gate: .plain)
+    let merge: @Sendable ([UInt8]?) -> ThreeWayMerge = { text in
+      ThreeWayMerge(note: note, bases: base.map { [$0] } ?? [], encoding: .utf8, gate: .plain, text: text)
     }
     var found: FileMerge?
     for _ in 0..<Self.maximumComparisons where found == nil && contents.text.count >= FileComparison.maximumBytesAtOnce
     {
       let heads = handle.document.heads()
-      let merged = await merge().takeInOffLoop(contents)
+      let merged = await ThreeWayMerge.takeInOffLoop(contents, note, making: merge)
       guard !isOpen(NoteKey(handle.id, item: note.item)) else { return false }
       if heads == handle.document.heads() { found = merged }
     }
-    let splices = (found ?? merge().takeIn(contents)).splices
+    let splices = (found ?? merge(nil).takeIn(contents)).splices
     guard !splices.isEmpty else { return true }
     guard environment.mayWrite(handle.id) else {
       try await recoveredTexts.refuse(contents.text, NoteKey(handle.id, item: note.item))

@@ -296,10 +296,11 @@ final class OpenFile {
     for _ in 0..<Self.maximumComparisons {
       guard let note = NoteDocument(handle.document, item: key.item) else { return nil }
       let heads = handle.document.heads()
-      let merge = ThreeWayMerge(
-        note: note, bases: bases.compactMap(\.self), encoding: .utf8, gate: .plain, possibleBases: possible,
-        isFollowed: true)
-      let found = await merge.takeInOffLoop(contents)
+      let found = await ThreeWayMerge.takeInOffLoop(contents, note) { text in
+        ThreeWayMerge(
+          note: note, bases: bases.compactMap(\.self), encoding: .utf8, gate: .plain, possibleBases: possible,
+          isFollowed: true, text: text)
+      }
       if let found, heads == handle.document.heads() { return (found, note) }
     }
     return nil

@@ -1,0 +1,48 @@
+import Automerge
+import Foundation
+import Testing
+
+@testable import NotesServer
+
+/// A large file is merged into its note on another thread, while the note may change.
+@Suite struct MergeOffLoopTests {
+  private static let time = Date(timeIntervalSince1970: 0)
+  /// Longer than a piece that is read at once, whose ends fall into letters.
+  private static let text = (0..<20_000).map { "ein längerer Satz über die Zahl \($0)\n" }.joined()
+
+  private let note: NoteDocument
+  private let base: TextBase
+
+  init() throws {
+    note = try NoteDocument(new: Document(), title: "Satz", text: Array(Self.text.utf8), created: Self.time)
+    note.document.commitWith(message: nil, timestamp: Self.time)
+    base = TextBase(heads: note.document.heads(), steps: [], object: note.textObject)
+  }
+
+  private func type(_ word: String, in note: NoteDocument) throws {
+    try note.document.spliceText(obj: note.content, utf8Offset: 0, deleteUTF8: 0, insert: Array(word.utf8))
+    note.document.commitWith(message: nil, timestamp: Self.time)
+  }
+
+  @Test func itComesToTheSameAsOnTheLoop() async throws {
+    try type("getippt\n", in: note)
+    let contents = try FileContents(reading: Array((Self.text + "vom anderen Programm\n").utf8))
+    let (note, base) = (note, base)
+    let found = await ThreeWayMerge.takeInOffLoop(contents, note) { text in
+      #expect(text == DocumentText(note).allUTF8)
+      return ThreeWayMerge(note: note, bases: [base], encoding: .utf8, gate: .plain, text: text)
+    }
+    #expect(found == ThreeWayMerge(note: note, bases: [base], encoding: .utf8, gate: .plain).takeIn(contents))
+    #expect(found?.splices.map { String(decoding: $0.insert, as: UTF8.self) } == ["vom anderen Programm\n"])
+  }
+
+  @Test func nothingComesOfItIfTheNoteChangesMeanwhile() async throws {
+    let contents = try FileContents(reading: Array(Self.text.utf8))
+    let (note, base) = (note, base)
+    let found = await ThreeWayMerge.takeInOffLoop(contents, note) { text in
+      #expect(throws: Never.self) { try type("getippt\n", in: note) }
+      return ThreeWayMerge(note: note, bases: [base], encoding: .utf8, gate: .plain, text: text)
+    }
+    #expect(found == nil)
+  }
+}
