@@ -18,16 +18,16 @@ struct EditorEndTests {
         : try EmacsUnderTest(user: user, seed: UInt64(round), maximumDelay: .zero)
       try editor.createNote("Tea")
       _ = try editor.waitUntilAttached()
-      let (program, session) = (editor.session.terminal.programProcessId, editor.session)
-      defer { kill(program, SIGKILL) }
+      let (program, session) = (KnownProcess(editor.session.terminal.programProcessId), editor.session)
+      defer { program.send(SIGKILL) }
       // It cannot answer, and so dies while the editor waits.
       let service = try #require(session.records.last?.processId)
       kill(service, SIGSTOP)
-      kill(program, SIGHUP)
+      program.send(SIGHUP)
       EditorSession.pause(.milliseconds(Int.random(in: 20...300, using: &random)))
       session.killService()
       session.terminal.killServer()
-      try session.wait(for: "the end of the editor, round \(round)") { !EditorSession.isRunning(program) }
+      try session.wait(for: "the end of the editor, round \(round)") { !EditorSession.isRunning(program.id) }
     }
   }
 }

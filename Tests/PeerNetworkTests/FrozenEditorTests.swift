@@ -4,6 +4,7 @@ import Foundation
 import JSONRPC
 import NotesHarness
 import RepoTestSupport
+import TestSupport
 import Testing
 import UV
 
@@ -38,9 +39,9 @@ struct FrozenEditorTests {
   func aPeersTextLeavesTheEditorResponsive(kind: String) async throws {
     try await TestLoop.run { loop in
       let ana = try Self.editor(kind)
-      let program = ana.session.terminal.programProcessId
+      let program = KnownProcess(ana.session.terminal.programProcessId)
       // One that is frozen hears no hangup.
-      defer { kill(program, SIGKILL) }
+      defer { program.send(SIGKILL) }
       try ana.createNote("Plans")
       _ = try ana.waitUntilAttached()
       try ana.share()
@@ -116,8 +117,8 @@ struct FrozenEditorTests {
   @Test(arguments: ["emacs", "vim"])
   func whatIsSaidLeavesTheEditorResponsive(kind: String) throws {
     let ana = try Self.editor(kind)
-    let program = ana.session.terminal.programProcessId
-    defer { kill(program, SIGKILL) }
+    let program = KnownProcess(ana.session.terminal.programProcessId)
+    defer { program.send(SIGKILL) }
     try ana.createNote("Plans")
     _ = try ana.waitUntilAttached()
     let uri = "file://" + (try #require(try ana.filePath()))
@@ -174,8 +175,8 @@ struct FrozenEditorTests {
   /// Files too: one that is opened without a command, a text that was recovered, and a title that becomes a file's name.
   @Test func filesOfNotesLeaveEmacsResponsive() throws {
     let ana = try Self.editor("emacs")
-    let program = ana.session.terminal.programProcessId
-    defer { kill(program, SIGKILL) }
+    let program = KnownProcess(ana.session.terminal.programProcessId)
+    defer { program.send(SIGKILL) }
     try ana.createNote("Plans \(Self.endless)")
     _ = try ana.waitUntilAttached()
     try ana.session.terminal.type("alive0 ")

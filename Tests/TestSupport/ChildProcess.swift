@@ -212,7 +212,12 @@ public final class ChildProcess {
 
   /// Kills the process and all it started, as a power cut would.
   public func killGroup() {
-    kill(-processId, SIGKILL)
-    if exit == nil { kill(processId, SIGKILL) }
+    if exit == nil {
+      kill(-processId, SIGKILL)
+      kill(processId, SIGKILL)
+    } else if kill(processId, 0) != 0 {
+      // What is left of its group. A process with its number would be another one, with another group.
+      kill(-processId, SIGKILL)
+    }
   }
 }

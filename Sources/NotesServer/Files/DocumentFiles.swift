@@ -137,13 +137,13 @@ final class DocumentFiles {
   }
 
   private func synchronize(_ path: String, _ handle: DocHandle, makingFile: Bool) async throws {
-    let bytes: [UInt8]
+    let bytes: [UInt8], date = environment.clock.date
     switch try await environment.files.look(path, since: nil) {
     case .missing, .unchanged:
       if makingFile { try await write(handle, like: nil, to: path, holding: nil) }
       return
     case .found(let found, let mark):
-      if let rest = mark.timeUntilSettled(at: environment.clock.date), known[path]?.digest != SHA256.hash(data: found) {
+      if let rest = mark.timeUntilSettled(at: date), known[path]?.digest != SHA256.hash(data: found) {
         return plan(handle, after: .seconds(rest))
       }
       bytes = found

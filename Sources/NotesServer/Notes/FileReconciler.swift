@@ -141,8 +141,9 @@ final class FileReconciler {
   /// unfinished: it is read again until it no longer changes.
   private func settledFile(_ path: String, _ base: TextBase?, _ note: NoteDocument) async throws -> FileSight {
     while true {
+      let date = environment.clock.date
       let sight = try await environment.files.look(path, since: nil)
-      guard case .found(let bytes, let mark) = sight, let rest = mark.timeUntilSettled(at: environment.clock.date),
+      guard case .found(let bytes, let mark) = sight, let rest = mark.timeUntilSettled(at: date),
         let contents = try? await FileContents.reading(bytes), !holds(contents, base, note),
         await environment.clock.pause(for: .seconds(rest))
       else { return sight }

@@ -171,12 +171,14 @@ final class OpenFile {
       try await environment.loadBase(of: key)
       try await takeOverwritten()
       claims.readCount = claims.all.count
+      // A file that was unfinished when it was read stays so, however long what follows takes.
+      let date = environment.clock.date
       switch try await environment.files.look(path, since: seen.mark) {
       case .unchanged: forgetClaims()
       case .missing:
         // Nothing to compare with. If another program puts an old file there, that is compared with this.
         if let claim = claims.all.last { try await know(claim) }
-      case .found(let bytes, let mark): try await take(bytes, at: mark)
+      case .found(let bytes, let mark): try await take(bytes, at: mark, readOn: date)
       }
     } catch let error as StorageError {
       Self.log.warning("What the working file of \(key.document) holds could not be stored: \(error)")
@@ -216,12 +218,12 @@ final class OpenFile {
   }
 
   /// Compares the file with what it may hold, and merges the rest.
-  private func take(_ bytes: [UInt8], at mark: FileMark) async throws {
+  private func take(_ bytes: [UInt8], at mark: FileMark, readOn date: Date) async throws {
     let (digest, read) = await Self.parsed(bytes)
     // An editor knows what it wrote itself.
     let isNews = claims.all.isEmpty && seen.lastMark != nil && mark != seen.lastMark
     seen.lastMark = mark
-    seen.mark = isSteady(mark) ? mark : nil
+    seen.mark = isSteady(mark, on: date) ? mark : nil
     if digest == seen.digest {
       if isNews { tell(digest) }
       return forgetClaims()
@@ -247,7 +249,7 @@ final class OpenFile {
         claims.hasWaited = true
         return later()
       }
-      guard mark.timeUntilSettled(at: environment.clock.date) == nil else { return later() }
+      guard mark.timeUntilSettled(at: date) == nil else { return later() }
       // The working-file sync looks after a file that is not open.
       guard binding != nil else { return }
       guard environment.mayWrite(key.document) else { return try await refuse(contents.text, besides: note, digest) }
@@ -274,8 +276,8 @@ final class OpenFile {
   }
 
   /// Whether a later change of the file would give it another mark.
-  private func isSteady(_ mark: FileMark) -> Bool {
-    environment.clock.date.timeIntervalSince1970 - Double(mark.nanoseconds) / 1e9 > Self.markGranularity
+  private func isSteady(_ mark: FileMark, on date: Date) -> Bool {
+    date.timeIntervalSince1970 - Double(mark.nanoseconds) / 1e9 > Self.markGranularity
   }
 
   private func later() {

@@ -45,8 +45,8 @@ struct WatchedNote {
     folders.changed(path)
   }
 
-  /// Another program is writing the file: the service finds the next part each time it looks, written a moment ago, and the last
-  /// one complete. By its date a part stays unfinished for a second, since time passes here while a file is being read. None but the last may be what the note has already: then the service has no reason to look again.
+  /// Another program is writing the file: the service finds the next part each time it looks, written at that moment, and the last
+  /// one complete. None but the last may be what the note has already: then the service has no reason to look again.
   func write(inParts parts: [String]) {
     let (files, path, clock) = (service.files, path, world.clock)
     let count = Mutex(0)
@@ -54,11 +54,10 @@ struct WatchedNote {
       $0 = { looked in
         guard looked == path else { return }
         // Looks may overlap: the parts are written in their order, whichever look waits for the time.
-        // The clock of a file server may be ahead: so the part is new for longer than threads are slow.
-        let date = await clock.date.addingTimeInterval(1.9)
+        let date = await clock.date
         count.withLock { count in
           guard count < parts.count else { return }
-          files.write(path, parts[count], at: count + 1 < parts.count ? date.addingTimeInterval(1) : nil)
+          files.write(path, parts[count], at: count + 1 < parts.count ? date : nil)
           count += 1
         }
       }
