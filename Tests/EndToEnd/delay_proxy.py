@@ -13,6 +13,7 @@ import glob
 import os
 import queue
 import random
+import signal
 import subprocess
 import sys
 import threading
@@ -94,6 +95,8 @@ def main():
     parser.add_argument("command", nargs="+")
     options = parser.parse_args()
 
+    # What was recorded is passed on, though the editor's terminal hangs up. The service hears the signal as it always does.
+    signal.signal(signal.SIGHUP, lambda *_: None)
     service = subprocess.Popen(options.command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
     recorder = None
     if options.record:
