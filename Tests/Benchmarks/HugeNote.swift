@@ -16,7 +16,7 @@ struct HugeNote: ParsableCommand {
   @Option(help: "How many keystrokes are measured.")
   var keystrokes = 1000
 
-  @Option(help: "Milliseconds between two keystrokes, in which the service may do what it does when nobody types.")
+  @Option(help: "Milliseconds between two keystrokes, in which the service may do its work in the background.")
   var pause = 20
 
   @Option(help: "How many services open it one after the other.")

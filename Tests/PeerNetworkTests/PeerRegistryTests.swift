@@ -59,7 +59,7 @@ import UV
     }
   }
 
-  /// Nobody is met: neither of two may pass for the other, and none for our own person.
+  /// No peer has been met: neither of two may pass for the other, and none for this person.
   @Test func strangersOfOneNameAreToldApart() async throws {
     try await TestLoop.run { _ in
       let scene = try await DirectoryFixture()

@@ -98,7 +98,7 @@ struct ThreeWayMerge: Sendable {
     return note.document.heads() == heads ? found : nil
   }
 
-  /// The note's text, read a piece at a time, so that nobody who needs the document waits long. Nil if it changes meanwhile.
+  /// The note's text, read a piece at a time, so that other users of the document wait briefly. Nil if it changes meanwhile.
   private static func text(of note: NoteDocument, at heads: Set<ChangeHash>) -> [UInt8]? {
     let source = DocumentText(note), count = source.measure.utf8
     var bytes: [UInt8] = []

@@ -97,7 +97,7 @@ import Testing
     #expect(shown == PointLimit.maximumPerPeriod)
     // The control: another person is shown meanwhile, and again a second later.
     #expect(point("ben", at: .seconds(60)) && point("ben/1", at: .seconds(61)))
-    // What a relay brings in invented names is limited altogether, and for nobody who speaks for themselves.
+    // All messages that a relay passes on in invented names share one limit. It does not hold for peers that speak for themselves.
     let relayed = (0..<2000).count {
       point("invented\($0)", isRelayed: true, at: .seconds(70) + .milliseconds($0 * 10))
     }
