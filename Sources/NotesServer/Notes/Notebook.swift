@@ -339,7 +339,7 @@ final class Notebook {
       .removeRange([RecoveredText.collection, id.description]), .removeRange(RecoveredTexts.marks(of: id)),
       .removeRange([ClientBase.collection, id.description]),
       .removeRange([UndoRecord.collection, id.description]),
-      .removeRange([ClientBase.leftCollection, id.description]),
+      .removeRange([ClientBase.leftCollection, id.description]), .removeRange([FileNews.collection, id.description]),
     ])
     onEvent?(.stored(id))
   }
@@ -349,6 +349,7 @@ final class Notebook {
     forget(key)
     try await storage.commit([
       .remove([NoteRecord.collection] + key.names), .remove([NoteRecord.baseCollection] + key.names),
+      .removeRange([FileNews.collection] + key.names),
     ])
   }
 

@@ -280,7 +280,7 @@ final class BufferOpener {
       service.recoveredTexts.keepIfCut(note, by: opening.text, splices, of: handle.id)
     }
     let binding = BufferBinding(
-      uri: uri, handle: handle, note: note, buffer: buffer, splices: splices, editor: editor)
+      uri: uri, handle: handle, note: note, buffer: buffer, splices: splices, showsFile: showsFile, editor: editor)
     if origin.isTyped, !splices.isEmpty { binding.undo.typedUnheard() }
     buffers[uri] = .attached(binding)
     if let fileTurn { binding.file.lookFirst(holding: fileTurn) }
