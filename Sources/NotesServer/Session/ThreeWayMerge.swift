@@ -47,7 +47,7 @@ struct ThreeWayMerge: Sendable {
       return OpenBuffer.openKeepingBoth(
         version: version, encoding: encoding, gate: gate, text: text, isEarlier: !bases.isEmpty, source: source)
     }
-    if isFile, nearest.distance > 0, !nearest.way.isIdentity, text.count <= Self.maximumSearchedBytes {
+    if isFile || isDoubtful, nearest.distance > 0, !nearest.way.isIdentity, text.count <= Self.maximumSearchedBytes {
       let merge = FileMerge(base: old(nearest.way), way: nearest.way, document: source.allUTF8, file: text)
       let buffer = OpenBuffer(version: version, encoding: encoding, gate: gate, base: merge.lacking)
       return (buffer, merge.splices)

@@ -45,6 +45,9 @@ import Testing
     ("old\nb\n", "old\nmine\nb\n", "new\nb\n", "new\nmine\nb\n"),
     ("bold\nb\n", "mine\nbold\nb\n", "sold\nb\n", "mine\nsold\nb\n"),
     ("to be\nold\nb\n", "to be\nmine\nold\nb\n", "to do\nb\n", "to do\nmine\nb\n"),
+    // Both replaced one line by others.
+    ("a\nold\nb\n", "a\nmine\nmore\nb\n", "a\ntheirs\nb\n", "a\ntheirs\nmine\nmore\nb\n"),
+    ("a quick fox\n", "a quick brown fox\n", "a fast fox\n", "a fast brown fox\n"),
     // A line without an end was typed on, and another program appended lines to it.
     ("a\nmi", "a\nmilk", "a\nmi\ntheirs\n", "a\nmilk\ntheirs\n"),
     ("te", "tea\nx\n", "te\nbread\n", "tea\nbread\nx\n"),
