@@ -162,6 +162,23 @@ import Testing
     #expect(moved == open.data, "an open buffer's history is newer than the store's")
   }
 
+  /// The record is on its way to the store when the process reads that another one has moved the note.
+  @Test func aNoteThatAnotherProcessMovesStaysMovedWhateverIsStoredLate() async throws {
+    let (old, new) = (try id(1), try id(9))
+    let one = try await notebook([try record(1, "Plans", at: "/notes/Plans.md")])
+    let other = try await readAgain()
+    other.update(old) { $0.words = 7 }
+    let late = other.storing(try #require(other[old]))
+    try await one.move(old, to: new, undoing: [], at: start)
+    for id in [old, new] { try await other.refresh(id) }
+    try await storage.commit([late])
+    for notebook in [other, try await readAgain()] {
+      #expect(notebook[old]?.successor == new && notebook[old]?.path == nil)
+      #expect(notebook.record(atPath: "/notes/Plans.md")?.id == new)
+    }
+    #expect(try await readAgain()[old]?.words == 7, "what was stored late counts, too")
+  }
+
   @Test func movesInACircleEnd() async throws {
     let notebook = try await notebook([try record(1, "A"), try record(2, "B")])
     notebook.update(try id(1)) { $0.successor = try? id(2) }
