@@ -10,10 +10,15 @@ public final class SharedRecord: Sendable {
     var data: Data?
     /// How many times the record was read.
     var readCount = 0
+    /// The number of the bytes made here that `data` is, or comes before.
+    var number = 0
   }
 
   private final class Memory: Sendable {
     let latest: Mutex<Known>
+    /// How many times bytes were made to be stored.
+    let count = Mutex(0)
+
     init(_ known: Known) { latest = Mutex(known) }
   }
 
@@ -27,24 +32,35 @@ public final class SharedRecord: Sendable {
 
   private init(_ memory: Memory, at moment: Known) { (self.memory, self.moment) = (memory, moment) }
 
-  /// For a commit of bytes that are made now. It may be carried out when the record has been read again: the bytes do not have
-  /// what was read, which they would otherwise seem to have changed.
-  public var asKnownNow: SharedRecord { SharedRecord(memory, at: memory.latest.withLock { $0 }) }
+  /// For a commit of bytes that are made now. When it is carried out, the record may have been read again, or later bytes have
+  /// been stored: these bytes lack what is in those, and would otherwise seem to have changed that.
+  public var asKnownNow: SharedRecord {
+    var moment = memory.latest.withLock { $0 }
+    moment.number = memory.count.withLock { count in
+      count += 1
+      return count
+    }
+    return SharedRecord(memory, at: moment)
+  }
 
   /// Call with what was read from the store once it is in memory, and with what is in memory once it is stored.
   public func isStored(_ data: Data) {
     memory.latest.withLock { latest in
       guard let moment else { return latest = Known(data: data, readCount: latest.readCount + 1) }
-      if latest.readCount == moment.readCount { latest.data = data }
+      if Self.continues(latest, moment) { (latest.data, latest.number) = (data, moment.number) }
     }
   }
 
-  /// What the bytes to store were made from: what this process stored since then counts, what it read does not.
+  /// What the bytes to store were made from. If this process has stored earlier ones since, those.
   private var base: Data? {
     memory.latest.withLock { latest in
-      guard let moment, moment.readCount != latest.readCount else { return latest.data }
-      return moment.data
+      guard let moment else { return latest.data }
+      return Self.continues(latest, moment) ? latest.data : moment.data
     }
+  }
+
+  private static func continues(_ latest: Known, _ moment: Known) -> Bool {
+    latest.readCount == moment.readCount && latest.number < moment.number
   }
 
   /// Merges `data`, the record in memory, with `stored`, the one in the store: the fields of `stored`, and those of
