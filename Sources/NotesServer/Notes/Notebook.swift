@@ -425,7 +425,7 @@ final class Notebook {
   func storing(_ record: NoteRecord) -> StorageChange {
     let item = StoredItem(key: record.storageKey, data: record.encoded())
     guard let known = shared[record.key] else { return .update(item, of: SharedRecord(item.data)) }
-    return .update(item, of: known)
+    return .update(item, of: known.asKnownNow)
   }
 
   /// The same, with the file base.

@@ -204,7 +204,7 @@ extension BufferBinding {
   /// former one.
   private func show(_ other: NoteDocument, by delta: TextDelta) {
     note = other
-    undo.groups = UndoGroups()
+    undo.forget()
     buffer.documentChanged(by: delta)
     file.follow(other)
     service.journal.clientHas(key)

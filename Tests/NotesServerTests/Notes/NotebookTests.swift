@@ -162,6 +162,24 @@ import Testing
     #expect(moved == open.data, "an open buffer's history is newer than the store's")
   }
 
+  /// The record is on its way to the store when this process, or another one, moves the note.
+  @Test(arguments: [true, false])
+  func aNoteThatIsMovedStaysMovedWhateverIsStoredLate(byAnother: Bool) async throws {
+    let (old, new) = (try id(1), try id(9))
+    let mover = try await notebook([try record(1, "Plans", at: "/notes/Plans.md")])
+    let notebook = byAnother ? try await readAgain() : mover
+    notebook.update(old) { $0.words = 7 }
+    let late = notebook.storing(try #require(notebook[old]))
+    try await mover.move(old, to: new, undoing: [], at: start)
+    for id in byAnother ? [old, new] : [] { try await notebook.refresh(id) }
+    try await storage.commit([late])
+    for notebook in [notebook, try await readAgain()] {
+      #expect(notebook[old]?.successor == new && notebook[old]?.path == nil)
+      #expect(notebook.record(atPath: "/notes/Plans.md")?.id == new)
+    }
+    #expect(try await readAgain()[old]?.words == 7, "what was stored late counts, too")
+  }
+
   @Test func movesInACircleEnd() async throws {
     let notebook = try await notebook([try record(1, "A"), try record(2, "B")])
     notebook.update(try id(1)) { $0.successor = try? id(2) }
