@@ -41,6 +41,8 @@ final class RecoveredTexts {
   /// Whether the person has been told that the disk accepts no copies at present.
   private var hasWarned = false
   private var planned: (any ScheduledAction)?
+  /// When the person was told in the last minute. A peer may cause one text after another.
+  private var tellings: [Duration] = []
   /// Whether an editor is attached that shows notices.
   var hasEditor = false
   let log = Logger(label: "notes")
@@ -153,7 +155,10 @@ final class RecoveredTexts {
   func tellSoon(after delay: Duration = tellDelay) {
     // A process without an editor may end at any moment.
     guard hasEditor else { return siblings.tell(["kind": .string(Self.collection)]) }
-    plan(after: delay)
+    let now = environment.clock.now
+    tellings.removeAll { now - $0 >= NewsLimit<JSONValue>.period }
+    let isOften = tellings.count >= NewsLimit<JSONValue>.maximumPerPeriod
+    plan(after: max(delay, isOften ? tellings[0] + NewsLimit<JSONValue>.period - now : .zero))
   }
 
   private func plan(after delay: Duration) {
@@ -196,7 +201,10 @@ final class RecoveredTexts {
       }
       guard hasEditor else { return }
       (hasFailed, hasWarned) = (false, false)
-      if let event { environment.events.send(.recovered(.object(event))) }
+      if let event {
+        tellings.append(environment.clock.now)
+        environment.events.send(.recovered(.object(event)))
+      }
       if !marks.isEmpty { await forget(marks) }
     } catch {
       log.error("Recovered texts could not be announced: \(error)")
