@@ -41,6 +41,7 @@ final class RecoveredTexts {
   /// Whether the person has been told that the disk accepts no copies at present.
   private var hasWarned = false
   private var planned: (any ScheduledAction)?
+  private var lastTime = 0
   /// When the person was told in the last minute. A peer may cause one text after another.
   private var tellings: [Duration] = []
   /// Whether an editor is attached that shows notices.
@@ -51,6 +52,15 @@ final class RecoveredTexts {
 
   init(_ environment: ServiceEnvironment, _ siblings: SiblingEvents) {
     (self.environment, self.siblings) = (environment, siblings)
+  }
+
+  /// The time for a new text, which is part of its key: texts that are kept at the same moment must not replace each other.
+  /// Each process of this person has its own sixteenth of all milliseconds, so that two seldom choose the same.
+  func newTime() -> Int {
+    let slots = 16
+    let first = max(environment.clock.date.milliseconds, lastTime + 1)
+    lastTime = first + ((environment.journal.slot % slots - first % slots) + slots) % slots
+    return lastTime
   }
 
   private static func mark(_ text: RecoveredText) -> StorageKey {

@@ -40,7 +40,7 @@ import Testing
   /// Lets a minute pass, and says what is told at its end.
   private func minute() async throws -> [String] {
     let before = lines().count, end = ana.world.clock.now + Limit.period
-    try await ana.wait(for: "a minute", timesFaster: 200) { [ana] in ana.world.clock.now >= end }
+    try await ana.wait(for: "a minute", timesFaster: 1000) { [ana] in ana.world.clock.now >= end }
     return Array(lines()[before...])
   }
 
