@@ -255,10 +255,19 @@ public actor WorkingFiles {
   /// The umask removes the permissions that the person does not grant to others.
   private static let newFileMode: mode_t = 0o666
 
+  /// A name beside the file, one byte shorter than names may be, since a second one with one more character is needed.
+  private static func temporaryName(for path: String) -> String {
+    let ending = ".\(getpid()).notes-lsp~",
+      excess = (path as NSString).lastPathComponent.utf8.count + ending.utf8.count - 254
+    var start = path, left = excess
+    while left > 0, let last = start.popLast() { left -= last.utf8.count }
+    return start + ending
+  }
+
   /// Makes an empty temporary file for a place, with the mode that the file there will have; nil for that of any new
   /// file.
   private func makeTemporary(for path: String, mode: mode_t?) throws(Failure) -> (descriptor: Int32, path: String) {
-    let temporary = path + ".\(getpid()).notes-lsp~"
+    let temporary = Self.temporaryName(for: path)
     // A process that died may have left one.
     unlink(temporary)
     let descriptor = open(

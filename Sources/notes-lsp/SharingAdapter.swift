@@ -117,6 +117,10 @@ final class SharingAdapter: SharingService {
     return grants?.storedName(of: peer, claiming: claim) ?? claim
   }
 
+  func standing(of peer: PeerId) -> PeerStanding {
+    servers?[peer] != nil ? .met : directory?.standing(of: peer) ?? .stranger
+  }
+
   func setAccess(_ access: Access, to document: DocumentId, for peer: PeerId) async throws(SharingError) -> Bool {
     let directory = try network()
     do {

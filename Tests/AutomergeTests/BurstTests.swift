@@ -64,6 +64,11 @@ struct BurstTests {
       }
       #expect(pages == all, "seed \(seed), \(limit)")
     }
+    for limit in [1, 3, 1000] {
+      let recent = try document.recentStates(obj: text, limit: limit)
+      #expect(recent.map(\.heads) == all.suffix(limit).reversed().map(\.heads), "seed \(seed), \(limit)")
+      #expect(recent.map(\.end) == all.suffix(limit).reversed().map(\.end), "seed \(seed), \(limit)")
+    }
     for burst in all {
       #expect(try document.burst(obj: text, with: burst.heads)?.numbers == burst.numbers, "seed \(seed)")
     }
@@ -89,12 +94,46 @@ struct BurstTests {
     let page = try #require(try document.bursts(obj: text, before: nil, limit: 100, maximumHeads: 1000))
     #expect(page.last?.heads.count == 200 && page.reduce(0) { $0 + $1.heads.count } <= 1000 && page.count == 5)
     #expect(try document.bursts(obj: text, before: nil, limit: 100, maximumHeads: 10)?.count == 1, "never none")
+    #expect(
+      try document.recentStates(obj: text, limit: 100, maximumHeads: 1000).map(\.heads) == page.reversed().map(\.heads))
+    #expect(try document.recentStates(obj: text, limit: 100, maximumHeads: 10).count == 1, "never none")
     var count = 0, before: Set<ChangeHash>?
     while let part = try document.bursts(obj: text, before: before, limit: 100, maximumHeads: 1000), !part.isEmpty {
       count += part.count
       before = part[0].heads
     }
     #expect(count == 200, "all of it, page by page")
+  }
+
+  /// A peer can make any number of changes, of any shape; what editors ask for at every move of the caret reads some of them.
+  @Test func recentStatesAreLookedForAmongTheLastChangesOnly() throws {
+    let document = try Document(actor: "0a")
+    let text = try document.putObject(obj: .ROOT, key: "text", ty: .Text)
+    let fork = document.fork()
+    try fork.rename("0b")
+    func type(_ count: Int, at seconds: Double) throws {
+      for _ in 0..<count {
+        try document.spliceText(obj: text, start: 0, delete: 0, value: "x")
+        document.commitWith(timestamp: time(seconds))
+      }
+    }
+    for burst in 1...3 { try type(1, at: Double(burst) * 1000) }
+    // Far more than is looked at, without a pause.
+    try type(300, at: 4000)
+    #expect(try document.bursts(obj: text).count == 4)
+    #expect(try document.recentStates(obj: text, limit: 6, effort: 500).count == 1)
+    #expect(try document.recentStates(obj: text, limit: 6, effort: 1000).count == 4, "the control")
+    // A change beside all these: what its state was before takes looking through them.
+    try fork.spliceText(obj: text, start: 0, delete: 0, value: "y")
+    fork.commitWith(timestamp: time(5000))
+    try document.merge(other: fork)
+    #expect(try document.recentStates(obj: text, limit: 6, effort: 200).map(\.heads) == [document.heads()])
+    let all = try document.bursts(obj: text).reversed()
+    #expect(try document.recentStates(obj: text, limit: 6, effort: 2000).map(\.heads) == all.map(\.heads))
+    // One change of more pieces than are looked at.
+    for place in 0..<250 { try document.spliceText(obj: text, start: UInt64(place) * 2, delete: 0, value: "z") }
+    document.commitWith(timestamp: time(9000))
+    #expect(try document.recentStates(obj: text, limit: 6, effort: 200).isEmpty)
   }
 
   @Test func whatIsNoTextHasNoBursts() throws {

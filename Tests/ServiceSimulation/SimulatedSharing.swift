@@ -43,6 +43,7 @@ public final class SimulatedSharing: SharingService {
   }
   public func metName(ofAuthor author: [UInt8]) -> String? { nil }
   public func name(of peer: PeerId, claiming claim: String) -> String? { claim }
+  public func standing(of peer: PeerId) -> PeerStanding { .met }
   public func refresh() async {}
   public func storeAdmission(to document: DocumentId) async {}
   public func disconnect(_ peer: PeerId) {}

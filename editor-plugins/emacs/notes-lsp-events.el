@@ -58,7 +58,7 @@
         (if (or (plist-get params :invitation)
                 (string-prefix-p "WARNING" (or text ""))
                 (member (plist-get params :kind)
-                        '("declined" "deleted" "forged" "keyChanged" "waiting")))
+                        '("declined" "deleted" "forged" "keyChanged" "repeated" "waiting")))
             (notes-lsp--warn text)
           (notes-lsp--news text))))
     (run-hook-with-args 'notes-lsp--event-hook params)

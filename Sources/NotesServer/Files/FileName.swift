@@ -30,7 +30,7 @@ enum FileName {
     return stem.dropFirst(wanted.count + 1).allSatisfy { ("0"..."9").contains($0) }
   }
 
-  /// A valid name: without a path, not hidden, not empty, without control characters, and no longer than a file system
+  /// A valid name: without a path, not hidden, no option, not empty, without control characters, and no longer than a file system
   /// allows.
   static func name(forTitle title: String, number: Int = 1, ending: String = fileExtension) -> String {
     let suffix = (number > 1 ? " \(number)" : "") + ending
@@ -61,7 +61,8 @@ enum FileName {
     return title(ofFile: ending.map { String(name.dropLast($0.count)) } ?? name)
   }
 
-  /// The title on one line, without characters that a path, a terminal or a hidden file would interpret.
+  /// The title on one line, without characters that a path, a terminal or a hidden file would interpret. Nor does a name
+  /// begin like an option: to `vim *`, a file "+!command" is an order.
   private static func safe(_ title: String) -> Substring {
     var scalars = String.UnicodeScalarView()
     for scalar in title.unicodeScalars {
@@ -73,6 +74,6 @@ enum FileName {
       default: scalars.append(scalar == "/" || scalar == "\\" ? "-" : scalar)
       }
     }
-    return String(scalars).drop { $0 == "." || $0 == " " }
+    return String(scalars).drop { ". -+".contains($0) }
   }
 }

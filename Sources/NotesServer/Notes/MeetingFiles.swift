@@ -147,7 +147,7 @@ final class MeetingFiles {
       if !bytes.isEmpty, !isKept {
         try await recoveredTexts.keep(
           RecoveredText(
-            id: record.id, time: environment.clock.date.milliseconds,
+            id: record.id, time: recoveredTexts.newTime(),
             reason: "its agenda item \"\(record.title)\" was deleted", text: bytes))
         recoveredTexts.tellSoon()
       }

@@ -93,6 +93,19 @@ enum NoteNews: Hashable {
     return cut(name, to: max(1, room - title.count)) + middle + "\"\(title)\"" + end
   }
 
+  /// The message with the number of times that the like happened, if that is more than once; the title gives way.
+  static func counted(_ message: String, _ count: Int) -> String {
+    guard count > 1 else { return message }
+    let end = " (\(count) changes)"
+    let excess = message.count + end.count - maximumMessageLength
+    guard excess > 0, let first = message.firstIndex(of: "\""), let last = message.lastIndex(of: "\""), first < last
+    else {
+      return cut(message, to: maximumMessageLength - end.count) + end
+    }
+    let title = message[message.index(after: first)..<last]
+    return message[...first] + cut(String(title), to: max(1, title.count - excess)) + message[last...] + end
+  }
+
   /// The mark after a name stays.
   static func cut(_ text: String, to count: Int) -> String {
     guard text.count > count else { return text }

@@ -221,7 +221,7 @@ final class ReadOnlyCopies {
     _ words: KeptWords, of key: NoteKey, insteadOf earlier: RecoveredText?
   ) async throws(StorageError) -> RecoveredText {
     let reason = "the host took the right to write away before it had this"
-    var time = earlier?.time ?? environment.clock.date.milliseconds
+    var time = earlier?.time ?? recoveredTexts.newTime()
     if earlier == nil {
       let found = try await notebook.storage.loadRange([RecoveredText.collection, key.document.description])
         .compactMap(RecoveredText.init)

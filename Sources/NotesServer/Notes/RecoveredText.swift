@@ -33,7 +33,9 @@ struct RecoveredText {
   /// In a folder that lists of notes do not show.
   static func path(title: String, time: Int, in directory: String) -> String {
     let date = Date(milliseconds: time).ISO8601Format().replacingOccurrences(of: ":", with: ".")
-    let name = FileName.name(forTitle: String(title.prefix(120)) + " " + date + " \(time % 1000)")
+    // A long title gives way to the time: without it, two texts would have one file.
+    let ending = " \(date) \(time % 1000)" + FileName.fileExtension
+    let name = FileName.name(forTitle: String(title.prefix(120)), ending: ending)
     return directory + "/.recovered/" + name
   }
 }

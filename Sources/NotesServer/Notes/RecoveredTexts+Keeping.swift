@@ -7,7 +7,7 @@ extension RecoveredTexts {
   ///
   /// - Parameter isTold: whether the person has been told already
   func keepSoon(_ id: DocumentId, _ reason: String, _ text: [UInt8], isTold: Bool = false) {
-    let kept = RecoveredText(id: id, time: environment.clock.date.milliseconds, reason: reason, text: text)
+    let kept = RecoveredText(id: id, time: newTime(), reason: reason, text: text)
     log.warning("Keeping a copy of \(id): \(reason).")
     Task { @AutomergeRepo in
       let isStored = await keepOrHold(kept)
@@ -35,7 +35,7 @@ extension RecoveredTexts {
   /// Keeps what another program wrote to the file of a note that this person may only read.
   func refuse(_ text: [UInt8], _ key: NoteKey) async throws {
     let kept = RecoveredText(
-      id: key.document, time: environment.clock.date.milliseconds,
+      id: key.document, time: newTime(),
       reason: "it was written to the file of a note that you may only read", text: text)
     try await keep(kept)
     await tellRefused(kept, of: key, title: environment.notebook[key]?.title ?? "")

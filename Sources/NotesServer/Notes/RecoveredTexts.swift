@@ -41,6 +41,9 @@ final class RecoveredTexts {
   /// Whether the person has been told that the disk accepts no copies at present.
   private var hasWarned = false
   private var planned: (any ScheduledAction)?
+  private var lastTime = 0
+  /// When the person was told in the last minute. A peer may cause one text after another.
+  private var tellings: [Duration] = []
   /// Whether an editor is attached that shows notices.
   var hasEditor = false
   let log = Logger(label: "notes")
@@ -49,6 +52,15 @@ final class RecoveredTexts {
 
   init(_ environment: ServiceEnvironment, _ siblings: SiblingEvents) {
     (self.environment, self.siblings) = (environment, siblings)
+  }
+
+  /// The time for a new text, which is part of its key: texts that are kept at the same moment must not replace each other.
+  /// Each process of this person has its own sixteenth of all milliseconds, so that two seldom choose the same.
+  func newTime() -> Int {
+    let slots = 16
+    let first = max(environment.clock.date.milliseconds, lastTime + 1)
+    lastTime = first + ((environment.journal.slot % slots - first % slots) + slots) % slots
+    return lastTime
   }
 
   private static func mark(_ text: RecoveredText) -> StorageKey {
@@ -153,7 +165,10 @@ final class RecoveredTexts {
   func tellSoon(after delay: Duration = tellDelay) {
     // A process without an editor may end at any moment.
     guard hasEditor else { return siblings.tell(["kind": .string(Self.collection)]) }
-    plan(after: delay)
+    let now = environment.clock.now
+    tellings.removeAll { now - $0 >= NewsLimit<JSONValue>.period }
+    let isOften = tellings.count >= NewsLimit<JSONValue>.maximumPerPeriod
+    plan(after: max(delay, isOften ? tellings[0] + NewsLimit<JSONValue>.period - now : .zero))
   }
 
   private func plan(after delay: Duration) {
@@ -196,7 +211,10 @@ final class RecoveredTexts {
       }
       guard hasEditor else { return }
       (hasFailed, hasWarned) = (false, false)
-      if let event { environment.events.send(.recovered(.object(event))) }
+      if let event {
+        tellings.append(environment.clock.now)
+        environment.events.send(.recovered(.object(event)))
+      }
       if !marks.isEmpty { await forget(marks) }
     } catch {
       log.error("Recovered texts could not be announced: \(error)")

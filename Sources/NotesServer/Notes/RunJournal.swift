@@ -41,6 +41,9 @@ final class RunJournal {
 
   init(files: any JournalAccess, run: String) { (self.files, self.run) = (files, run) }
 
+  /// A number that most other processes do not have.
+  var slot: Int { run.utf8.reduce(0) { ($0 &* 31 &+ Int($1)) & 0xFFFF } }
+
   // MARK: Writing
 
   /// Call when a buffer is attached: from now on every change of the document is journaled.

@@ -26,6 +26,7 @@ public protocol SharingService: AnyObject {
   /// The name to show for a peer that claims one: the name it was met under; otherwise its claim, marked if another
   /// peer was met under that name; nil if the peer is blocked.
   func name(of peer: PeerId, claiming claim: String) -> String?
+  func standing(of peer: PeerId) -> PeerStanding
   /// How many messages were sent to peers since the start.
   var sentCount: Int { get }
 

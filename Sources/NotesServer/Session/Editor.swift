@@ -6,8 +6,6 @@ import Logging
 /// told.
 ///
 /// Its parts refer back to it, so it lives as long as the process.
-///
-/// Its parts refer back to it, so it lives as long as the process.
 @AutomergeRepo
 final class Editor: SiblingRequestPerforming {
   let service: Service
@@ -22,6 +20,7 @@ final class Editor: SiblingRequestPerforming {
   private var awaited: [RequestId: (Result<JSONValue, ResponseError>) -> Void] = [:]
   private(set) lazy var buffers = EditorBuffers(editor: self)
   private(set) lazy var news = EditorNews(editor: self)
+  private lazy var limited = LimitedNews(self)
   let screens = ScreenUpdates()
   private(set) lazy var agendaNews = AgendaNews(service)
   private(set) lazy var tutor = Tutor(service)
@@ -110,12 +109,18 @@ final class Editor: SiblingRequestPerforming {
   /// The kinds of events that a plain client shows.
   private static let plainKinds: Set<String> = [
     "access", "refused", "recovered", "unshared", "detached", "waiting", "offered", "brokeOff", "keyChanged",
+    "repeated",
   ]
 
-  /// Tells the editor what other people did.
+  /// Tells the editor what other people did. Of too many lines by one peer, only the last are shown, later.
   ///
   /// - Parameter event: the parameters of a `notes/event`
   func deliver(_ event: JSONValue) {
+    if isRunning { send(limited.passed(event)) }
+  }
+
+  /// Tells the editor something, however much it has been told.
+  func send(_ event: JSONValue) {
     guard isRunning else { return }
     if client.speaksNotes { return notify(EventNotification(params: event)) }
     if let kind = event["kind"]?.stringValue, Self.plainKinds.contains(kind),
@@ -130,10 +135,10 @@ final class Editor: SiblingRequestPerforming {
   /// Tells every buffer of a document; a meeting may have several.
   func deliver(_ event: JSONValue, to id: DocumentId) {
     let open = buffers.bindings(of: id)
-    guard !open.isEmpty, case .object(var members) = event else { return deliver(event) }
+    guard isRunning, !open.isEmpty, case .object(var members) = limited.passed(event) else { return deliver(event) }
     for binding in open.sorted(by: { $0.uri < $1.uri }) {
       members["uri"] = .string(binding.uri)
-      deliver(.object(members))
+      send(.object(members))
       binding.updates.toldOfStatus()
     }
   }

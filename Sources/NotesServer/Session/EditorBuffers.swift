@@ -162,7 +162,7 @@ final class EditorBuffers {
       // Emptied first, so that the text is changed in place and not copied.
       buffers[uri] = nil
       buffer.apply(changes, version: version, in: editor.client.encoding)
-      if let farewell = buffer.farewell { editor.deliver(farewell) }
+      if let farewell = buffer.farewell { editor.send(farewell) }
       buffer.farewell = nil
       buffers[uri] = .plain(buffer)
     case nil:

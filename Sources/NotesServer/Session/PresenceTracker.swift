@@ -11,9 +11,7 @@ final class PresenceTracker {
   /// How many buffers of each document are open: a meeting has several.
   private var bufferCounts: [DocumentId: Int] = [:]
   private var peersOn: [DocumentId: Set<PeerId>] = [:]
-  /// When the connection to each peer last ended, while this process has been running.
-  private(set) var lastSeen: [PeerId: Date] = [:]
-  private static let maximumSeen = 4096
+  private(set) var lastSeen = LastSeen()
   /// Of the documents in memory, because people are also in notes that this person has not opened.
   private var observations: [DocumentId: Observation] = [:]
   private var timer: (deadline: Duration, action: any ScheduledAction)?
@@ -24,7 +22,7 @@ final class PresenceTracker {
     environment.repo.observe { [weak self] event in
       switch event {
       case .peerDisconnected(let peer):
-        self?.saw(peer)
+        self?.lastSeen.saw(peer, environment.sharing.standing(of: peer), at: environment.clock.date)
         self?.receive(.disconnected(peer: peer.description))
       case .siblingDisconnected(let peer): self?.receive(.disconnected(peer: peer.description))
       case .documentOpened(let handle): self?.observe(handle)
@@ -32,11 +30,6 @@ final class PresenceTracker {
       case .peerConnected, .siblingConnected: break
       }
     }
-  }
-
-  private func saw(_ peer: PeerId) {
-    guard lastSeen.count < Self.maximumSeen || lastSeen[peer] != nil else { return }
-    lastSeen[peer] = environment.clock.date
   }
 
   private func observe(_ handle: DocHandle) {

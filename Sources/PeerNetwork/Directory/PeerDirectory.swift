@@ -211,6 +211,10 @@ public final class PeerDirectory {
   /// The same for a peer that claims this name with its caret; nil if it is blocked.
   public func name(of peer: PeerId, claiming claim: String) -> String? { registry.name(of: peer, claiming: claim) }
 
+  public func standing(of peer: PeerId) -> PeerStanding {
+    registry.hasMet(peer) ? .met : grants.documents(for: peer).isEmpty ? .stranger : .introduced
+  }
+
   /// The stored name of the person who writes as this author, if we have met; what other peers call them does not matter.
   ///
   /// - Parameter author: the first `Identity.personByteCount` bytes of a fingerprint

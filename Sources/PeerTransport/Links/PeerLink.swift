@@ -242,7 +242,7 @@ package final class PeerLink {
     do {
       message = try RepoMessage(body)
     } catch {
-      // One bad message of a known peer is dropped; a stranger's link ends at once.
+      // One bad message is dropped; before the handshake is done, it ends the link.
       guard peer != nil else { throw error }
       return
     }

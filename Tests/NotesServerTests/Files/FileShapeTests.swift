@@ -45,7 +45,9 @@ import Testing
 @Suite struct FileNameTests {
   @Test(arguments: [
     ("Groceries", "Groceries.md"), ("", "Untitled.md"), ("  ", "Untitled.md"), ("...", "Untitled.md"),
-    ("../../etc/passwd", "-..-etc-passwd.md"), (".hidden", "hidden.md"), ("ends. . ", "ends.md"),
+    ("../../etc/passwd", "etc-passwd.md"), ("+!rm -r x", "!rm -r x.md"), ("--eval (x)", "eval (x).md"),
+    ("-", "Untitled.md"),
+    ("a-b+c", "a-b+c.md"), ("- .+- x", "x.md"), (".hidden", "hidden.md"), ("ends. . ", "ends.md"),
     ("a\nb\tc\u{1B}[31m\u{0}", "a b c [31m.md"), ("a\\b", "a-b.md"), ("Größe 📐", "Größe 📐.md"),
     ("\u{202E}evil", "evil.md"), ("What? Why: x", "What? Why: x.md"),
   ]) func titlesBecomeSafeNames(title: String, name: String) { #expect(FileName.name(forTitle: title) == name) }

@@ -28,6 +28,8 @@ final class LoneSharing: SharingService {
   func people(on document: DocumentId) -> [PersonSummary] { readers[document] ?? [] }
   func metName(ofAuthor author: [UInt8]) -> String? { nil }
   func name(of peer: PeerId, claiming claim: String) -> String? { claim }
+  var standing: (PeerId) -> PeerStanding = { _ in .met }
+  func standing(of peer: PeerId) -> PeerStanding { standing(peer) }
   func refresh() async {}
   func storeAdmission(to document: DocumentId) async {}
   func disconnect(_ peer: PeerId) {}

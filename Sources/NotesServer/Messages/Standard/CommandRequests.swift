@@ -103,12 +103,12 @@ struct CodeActionRequest: EditorRequest {
   private func states(_ editor: Editor) async throws -> [NoteCommand] {
     let past = try await PastNote(.uri(uri), editor)
     let time = ScreenTime(now: editor.service.clock.date)
-    let bursts = try past.document.bursts(obj: past.note.content, before: nil, limit: Self.maximumStates + 1) ?? []
+    let recent = try past.document.recentStates(obj: past.note.content, limit: Self.maximumStates + 1)
     // Without the present state.
-    return bursts.dropLast().reversed().map { burst in
+    return recent.dropFirst().map { state in
       NoteCommand(
-        title: "Restore the text of \(time.full(burst.end))", request: "restore",
-        params: ["uri": .string(uri), "heads": JSONValue(burst.heads.map(\.description).sorted())])
+        title: "Restore the text of \(time.full(state.end))", request: "restore",
+        params: ["uri": .string(uri), "heads": JSONValue(state.heads.map(\.description).sorted())])
     }
   }
 }

@@ -26,7 +26,7 @@ end
 service.on("notes/event", function(event)
   if event.kind == "pointed" then presence.on_pointed(event) end
   if not condition.on_event(event) then
-    local urgent = { declined = true, deleted = true, forged = true, keyChanged = true, waiting = true }
+    local urgent = { declined = true, deleted = true, forged = true, keyChanged = true, repeated = true, waiting = true }
     local message = (event.message or "") == "" and "" or sentences(event.message, reply(event))
     local is_urgent = event.invitation or urgent[event.kind] or message:find("^WARNING")
     if is_urgent then say.warn(message) else say.news(message) end

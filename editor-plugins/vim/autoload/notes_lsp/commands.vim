@@ -280,7 +280,7 @@ export def OnEvent(event: dict<any>)
   if !condition.OnEvent(event)
     # An answer that is to be confirmed names the invitation.
     const isUrgent = event->has_key('invitation')
-      || ['declined', 'deleted', 'forged', 'keyChanged', 'waiting']->index(event->get('kind', '')) >= 0
+      || ['declined', 'deleted', 'forged', 'keyChanged', 'repeated', 'waiting']->index(event->get('kind', '')) >= 0
     const message = event->get('message', '') == '' ? '' : Sentences(condition.Message(event), Reply(event))
     if isUrgent || message =~# '^WARNING'
       status.Warn(message)

@@ -1,0 +1,49 @@
+import Automerge
+import AutomergeRepo
+import RepoTestSupport
+import TestSupport
+import Testing
+
+@testable import NotesServer
+
+/// Several texts that must be kept at one moment are all kept, whatever their titles.
+@AutomergeRepo @Suite(.serialized) struct KeptTextsTests {
+  private let ana = ServiceUnderTest(RepoWorld(random: RandomSource(SeededGenerator(seed: 33))), "ana")
+
+  /// One change of a peer deletes all items of a meeting, of which this person has several open.
+  @Test func ofAllItemsThatAPeerDeletesAtOnceTheTextIsKept() async throws {
+    try await ana.start()
+    let made = try await ana.request("notes/create", ["title": "Weekly", "kind": "meeting"])
+    let meeting = try #require(made["id"]?.stringValue.flatMap { DocumentId($0) })
+    let texts = ["cups", "pots", "leaves"].map { "\($0)\n" }
+    for (number, text) in texts.enumerated() {
+      let item = try await ana.request(
+        "notes/addItem",
+        ["id": .string(meeting.description), "title": .string("Item \(number)"), "text": .string(text)])
+      let uri = try #require(item["uri"]?.stringValue)
+      ana.open(uri, text)
+      try await ana.wait(for: "the buffer") { [ana] in ana.binding(uri) != nil }
+    }
+    let handle = try await ana.handle(of: meeting), peer = handle.document.fork()
+    while let item = MeetingDocument(peer)?.items.first { try MeetingDocument(peer)?.delete(item) }
+    try handle.take(peer.encodeChangesSince(heads: handle.document.heads()))
+    ana.service.fileSync.changedOutside(handle)
+    #expect(ana.events("detached").count == 3)
+    try await ana.pass(.seconds(3))
+    #expect(try await ana.recoveredTexts().sorted() == texts.sorted())
+    let listed = try await ana.request("notes/recovered", [:])["texts"]?.arrayValue ?? []
+    #expect(Set(listed.compactMap { $0["path"]?.stringValue }).count == 3)
+  }
+
+  /// A title of letters that take several bytes each leaves no room for the time in a file's name.
+  @Test func theFilesOfKeptTextsDifferWhateverTheTitle() {
+    for letter in ["x", "漢", "👩‍👩‍👧‍👧", "e" + String(repeating: "\u{301}", count: 300)] {
+      let title = String(repeating: letter, count: 200)
+      let paths = (1_700_000_000_000..<1_700_000_000_010).map {
+        RecoveredText.path(title: title, time: $0, in: "/notes")
+      }
+      #expect(Set(paths).count == 10)
+      #expect(paths.allSatisfy { ($0.split(separator: "/").last?.utf8.count ?? 0) <= FileName.maximumUTF8 })
+    }
+  }
+}
