@@ -159,6 +159,13 @@ final class FileReconciler {
       .takeIn(contents).splices.isEmpty
   }
 
+  /// Whether the file lacks words of the note, or may do so.
+  private func holdsLess(_ contents: FileContents, _ base: TextBase?, _ note: NoteDocument) -> Bool {
+    guard contents.text.count < FileComparison.maximumBytesAtOnce else { return true }
+    return ThreeWayMerge(note: note, bases: base.map { [$0] } ?? [], encoding: .utf8, gate: .plain)
+      .takeIn(contents).hasDeletions
+  }
+
   /// Whether the missing file held the note's present text.
   private func holdsNothingNew(_ note: NoteDocument, _ base: TextBase?) -> Bool {
     guard let base, note.document.unknown(base.heads).isEmpty,
@@ -212,21 +219,26 @@ final class FileReconciler {
   private func takeIn(
     _ contents: FileContents, _ base: TextBase?, _ note: NoteDocument, _ handle: DocHandle, isStillThere: Bool = true
   ) async throws -> Bool {
-    let merge: @Sendable ([UInt8]?) -> ThreeWayMerge = { text in
-      ThreeWayMerge(note: note, bases: base.map { [$0] } ?? [], encoding: .utf8, gate: .plain, text: text)
+    let key = NoteKey(handle.id, item: note.item)
+    var editorTexts: [TextBase] = []
+    if holdsLess(contents, base, note) { editorTexts = try await notebook.editorTexts(of: key) }
+    let merge: @Sendable ([UInt8]?) -> ThreeWayMerge = { [editorTexts] text in
+      ThreeWayMerge(
+        note: note, bases: base.map { [$0] } ?? [], encoding: .utf8, gate: .plain, possibleBases: editorTexts,
+        text: text)
     }
     var found: FileMerge?
     for _ in 0..<Self.maximumComparisons where found == nil && contents.text.count >= FileComparison.maximumBytesAtOnce
     {
       let heads = handle.document.heads()
       let merged = await ThreeWayMerge.takeInOffLoop(contents, note, making: merge)
-      guard !isOpen(NoteKey(handle.id, item: note.item)) else { return false }
+      guard !isOpen(key) else { return false }
       if heads == handle.document.heads() { found = merged }
     }
     let taken = found ?? merge(nil).takeIn(contents), splices = taken.splices
     guard !splices.isEmpty else { return true }
     guard environment.mayWrite(handle.id) else {
-      try await recoveredTexts.refuse(contents.text, NoteKey(handle.id, item: note.item))
+      try await recoveredTexts.refuse(contents.text, key)
       return true
     }
     recoveredTexts.keepIfCut(note, by: contents.text, splices, of: handle.id)

@@ -285,6 +285,18 @@ final class Notebook {
     return bases.isEmpty ? [self[key]?.earlierClientBase].compactMap(\.self) : bases
   }
 
+  /// What the editors of all processes had of a text when that was last stored, latest first: one may have written it to the
+  /// file, over words of another program that it did not show yet, and its service may have been killed before it was told.
+  func editorTexts(of key: NoteKey) async throws(StorageError) -> [TextBase] {
+    let prefix = [ClientBase.collection] + key.names
+    let found = try await storage.loadRange(prefix).filter { $0.key.count == prefix.count + 1 }
+    return found.compactMap { ClientBase($0.data) }.sorted { $0.time > $1.time }.map { client in
+      var base = client.base
+      base.object = client.object
+      return base
+    }
+  }
+
   /// What the file holds, and what it held before that, latest first.
   func fileBases(of key: NoteKey) async throws(StorageError) -> [TextBase] {
     try await loadBase(of: key)

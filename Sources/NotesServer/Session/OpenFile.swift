@@ -33,6 +33,8 @@ final class OpenFile {
   /// What another program wrote, and the note has; a plain client may show it at any moment by reading the file again.
   var mergedText: [UInt8]?
   private var seen = Seen()
+  /// What editors had, read when the file first lacks words.
+  private var editorTexts: [TextBase]?
   private var work: Task<Void, Never>?
   private var workNumber = 0
   private var looksAgain = false
@@ -247,6 +249,11 @@ final class OpenFile {
       guard let again = await merged(contents) else { return later() }
       (merge, note) = again
     }
+    if merge.hasDeletions, editorTexts == nil {
+      editorTexts = try await environment.notebook.editorTexts(of: key)
+      guard let again = await merged(contents) else { return later() }
+      (merge, note) = again
+    }
     // The item was moved, and the buffer is about to follow.
     guard note.content == content else { return binding == nil ? () : later() }
     if !merge.splices.isEmpty {
@@ -295,7 +302,7 @@ final class OpenFile {
   private func merged(_ contents: FileContents) async -> (FileMerge, NoteDocument)? {
     await merged(
       contents, [environment.notebook[key]?.fileBase],
-      possible: claims.all.reversed() + [binding?.clientTextBase].compactMap(\.self))
+      possible: claims.all.reversed() + [binding?.clientTextBase].compactMap(\.self) + (editorTexts ?? []))
   }
 
   private func merged(
