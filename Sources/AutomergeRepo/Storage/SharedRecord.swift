@@ -59,6 +59,13 @@ public final class SharedRecord: Sendable {
     }
   }
 
+  /// Whether nothing was stored or read since `asKnownNow`, which was made before the record was read: otherwise what was read
+  /// may be older.
+  public var isStillKnown: Bool {
+    guard let moment else { return true }
+    return memory.latest.withLock { $0.readCount == moment.readCount && $0.data == moment.data }
+  }
+
   private static func continues(_ latest: Known, _ moment: Known) -> Bool {
     latest.readCount == moment.readCount && latest.number < moment.number
   }
