@@ -1,0 +1,34 @@
+import Testing
+
+@testable import NotesServer
+
+@Suite struct ArrivalNewsTests {
+  @Test func whoComesAndGoesWithoutEndIsToldOfAFewTimes() {
+    var news = ArrivalNews()
+    func told(_ count: Int, from start: Int = 0, of person: String, in document: (Int) -> String) -> Int {
+      (0..<count).count { number in
+        news.allows(person, in: document(number), isRelayed: false, at: .seconds(start) + .milliseconds(number))
+      }
+    }
+    #expect(told(100, of: "eve") { _ in "a" } == ArrivalNews.maximumInDocument)
+    #expect(told(100, of: "eve") { "\($0)" } == ArrivalNews.maximumOfPerson - ArrivalNews.maximumInDocument)
+    // The control: another person is told of, and this one again later.
+    #expect(told(1, of: "ben") { _ in "a" } == 1)
+    #expect(told(1, from: 601, of: "eve") { _ in "a" } == 1)
+  }
+
+  @Test func relayedPeopleWithoutEndAreToldOfAFewTimesAMinute() {
+    var news = ArrivalNews()
+    func told(from start: Int, isRelayed: Bool) -> Int {
+      (0..<3000).count { number in
+        news.allows("\(start) \(number)", in: "a", isRelayed: isRelayed, at: .seconds(start))
+      }
+    }
+    #expect(told(from: 0, isRelayed: true) == ArrivalNews.maximumRelayed)
+    #expect(told(from: 30, isRelayed: true) == 0)
+    #expect(told(from: 61, isRelayed: true) == ArrivalNews.maximumRelayed)
+    // The control: a person who is linked is told of all the same.
+    let isTold = news.allows("ben", in: "a", isRelayed: false, at: .seconds(62))
+    #expect(isTold)
+  }
+}
