@@ -28,10 +28,21 @@ final class RunJournal {
   private var waiting: Set<DocumentId> = []
   /// Entries whose changes have not left this process yet.
   private var held: [UInt8] = []
-  private var isBroken = false
+  private var state = State.working
   private var isChangingSegment = false
+  private var isResuming = false
   /// The task that reads the journals of killed processes.
   private var recovery: Task<Void, Never>?
+
+  private enum State {
+    case working
+    /// The last write failed. The journal is gone: what it said about the editors is out of date.
+    case broken
+    case ended
+  }
+
+  /// Called when the journal cannot be written. `resume` begins a new one.
+  var onFailure: (@AutomergeRepo () -> Void)?
 
   /// A segment of more than this many bytes is followed by a new one.
   static let maximumSegmentBytes = 256 << 10
@@ -147,7 +158,7 @@ final class RunJournal {
 
   /// Holds an entry until an editor or peer is about to be told of it, so that all entries of one change take one write.
   private func hold(_ frame: JournalFrame) {
-    if !isBroken { frame.append(to: &held) }
+    if state == .working { frame.append(to: &held) }
   }
 
   private func append(_ frame: JournalFrame) {
@@ -157,26 +168,52 @@ final class RunJournal {
 
   /// Writes the held entries. Call it before anything leaves this process.
   func write() {
-    guard !held.isEmpty else { return }
-    let byteCount = isBroken ? nil : files.append(held)
+    guard !held.isEmpty, state == .working else { return }
+    let byteCount = files.append(held)
     // The memory is reused for the next keystroke, unless this was a paste.
     held.removeAll(keepingCapacity: held.count <= Self.maximumKeptBytes)
-    guard !isBroken else { return }
     guard let byteCount else {
-      // From here on, what the journal says about the editor is out of date.
-      isBroken = true
+      state = .broken
       files.end()
-      return log.error("The journal cannot be written. Words may stand twice if this process is killed.")
+      if !isResuming { log.error("The journal cannot be written. Words may stand twice if this process is killed.") }
+      onFailure?()
+      return
     }
     if byteCount > Self.maximumSegmentBytes { beginSegment() }
+  }
+
+  /// Begins a new journal with all that the store may lack, after the old one could not be written. If the disk still takes nothing,
+  /// `onFailure` is called again.
+  func resume() {
+    guard state == .broken else { return }
+    (state, isResuming) = (.working, true)
+    defer { isResuming = false }
+    held = []
+    for (id, handle) in handles {
+      // Begins anew with what is not stored.
+      handle.journal = nil
+      handle.journal = { [weak self] changes in self?.changed(id, changes) }
+    }
+    holdState()
+    write()
+    if state == .working { log.notice("The journal can be written again.") }
+  }
+
+  /// Holds what each editor has, and what files contain.
+  private func holdState() {
+    for (key, client) in clients {
+      guard let base = client() else { continue }
+      hold(JournalFrame(document: key.document, clients: [JournalFrame.Client(item: key.item, news: .has(base))]))
+    }
+    for (key, news) in fileNews { hold(JournalFrame(document: key.document, files: [news])) }
   }
 
   /// Starts a new segment. Once everything in the earlier ones is stored, they are removed.
   private func beginSegment() {
     guard !isChangingSegment, let number = files.beginSegment() else { return }
     isChangingSegment = true
-    for key in clients.keys { clientHas(key) }
-    for (key, news) in fileNews { append(JournalFrame(document: key.document, files: [news])) }
+    holdState()
+    write()
     let handles = Array(handles.values)
     Task { @AutomergeRepo in
       defer { isChangingSegment = false }
@@ -191,7 +228,8 @@ final class RunJournal {
 
   /// Call when everything is stored, including what the editor has. Removes the journal.
   func end() {
-    isBroken = true
+    state = .ended
+    held = []
     files.end()
   }
 

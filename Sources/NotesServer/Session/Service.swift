@@ -65,12 +65,18 @@ public final class Service {
     observe()
   }
 
+  /// The pause before another attempt to write a journal that could not be written.
+  private static let journalRetryInterval: Duration = .seconds(5)
+
   private func observe() {
     let events = environment.events
     sharing.setVisible(!author.nameKeeper.person.isHidden)
     author.nameKeeper.onVisibility = { [sharing] isVisible in sharing.setVisible(isVisible) }
     author.nameKeeper.onChange = { [weak self] name in self?.rename(name) }
     repo.beforeSending = { [journal] in journal.write() }
+    journal.onFailure = { [journal, clock = environment.clock] in
+      _ = clock.schedule(after: Self.journalRetryInterval) { journal.resume() }
+    }
     repo.observe { [weak self] event in self?.repoDid(event) }
     sharing.onChange = { event in events.send(.sharingChanged(event)) }
     events.add { [weak self] event in

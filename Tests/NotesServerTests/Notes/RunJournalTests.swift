@@ -93,6 +93,49 @@ import Testing
     #expect((handle.journal != nil) == isOpen)
   }
 
+  /// The disk was full for a while.
+  @Test func aJournalThatCouldNotBeWrittenBeginsAnewWithAllThatTheStoreMayLack() async throws {
+    let log = WrittenJournal()
+    let journal = RunJournal(files: log, run: "cc")
+    var failureCount = 0
+    journal.onFailure = { failureCount += 1 }
+    let handle = try await repo.create(doc: Document(), id: id)
+    let text = try handle.change { try $0.putObject(obj: .ROOT, key: "content", ty: .Text) }
+    try await handle.flush()
+    let client = ClientBase(base: TextBase(heads: handle.document.heads(), steps: []), time: Date(milliseconds: 1))
+    journal.opened(NoteKey(id), handle) { client }
+    func type(_ word: String) throws {
+      try handle.change { try $0.spliceText(obj: text, start: 0, delete: 0, value: word) }
+      journal.write()
+    }
+    log.isFull = true
+    try type("tea")
+    try type("milk")
+    #expect(failureCount == 1 && log.writings.isEmpty)
+    journal.resume()
+    #expect(failureCount == 2 && log.writings.isEmpty)
+    log.isFull = false
+    let file = TextBase(heads: handle.document.heads(), steps: [])
+    journal.fileHas(file, NoteKey(id), replacing: nil)
+    journal.resume()
+    try type("eggs")
+    let content = JournalContent(JournalFrame.all(in: log.writings.flatMap(\.self)))
+    let next = try #require(try await storedDocument())
+    _ = try next.applyEncodedChanges(encoded: try #require(content.changes[id]))
+    #expect(try next.text(obj: text) == "eggsmilktea")
+    #expect(content.clients[NoteKey(id)] == client)
+    #expect(content.files[NoteKey(id)]?.base == file)
+    journal.end()
+    journal.resume()
+    #expect(failureCount == 2 && log.writings.count == 2)
+  }
+
+  private func storedDocument() async throws -> Document? {
+    let next = Repo(peerId: PeerId("ana"), storage: storage)
+    guard case .found(let handle) = await next.find(id) else { return nil }
+    return handle.document
+  }
+
   /// A process has taken in what another program wrote, and was killed before it recorded that.
   @Test(arguments: [true, false]) func whatAFileContainsIsRecordedUnlessSomethingElseHasBeenSince(
     hasBeen: Bool
@@ -209,11 +252,18 @@ private final class DeadJournals: JournalAccess {
 /// The journal of this process, writing by writing.
 private final class WrittenJournal: JournalAccess {
   private let content = Mutex<[[UInt8]]>([])
+  private let full = Mutex(false)
 
   var writings: [[UInt8]] { content.withLock(\.self) }
 
+  var isFull: Bool {
+    get { full.withLock(\.self) }
+    set { full.withLock { $0 = newValue } }
+  }
+
   func append(_ bytes: [UInt8]) -> Int? {
-    content.withLock { content in
+    guard !isFull else { return nil }
+    return content.withLock { content in
       content.append(bytes)
       return bytes.count
     }
