@@ -27,6 +27,7 @@ final class DatabaseFile: Sendable {
   private let log = Logger(label: "store")
   private let state = Mutex(State())
   private let losses = Atomic<Int>(0)
+  let asides = StoreSetAsideNews()
 
   init(directory: String, kind: FileSystemKind) {
     (self.directory, self.kind) = (directory, kind)
@@ -109,6 +110,11 @@ final class DatabaseFile: Sendable {
 
   /// Opens, creates or rebuilds the database. The caller holds the lock.
   private func openLocked() throws -> DatabaseQueue {
+    // A database has bytes as soon as it is made. SQLite would take a file that lost them for a new one.
+    if StoreFileHeader(directory: directory) == .empty {
+      let aside = try setAside(.empty)
+      log.error("The store's file was empty; it is kept in \(aside), and a new store begins.")
+    }
     do {
       return try connect(path, isCopy: false)
     } catch let error as DatabaseError {
@@ -195,13 +201,7 @@ final class DatabaseFile: Sendable {
 
   /// Sets the damaged files aside and creates a new database with every row that can still be read.
   private func rebuildLocked() throws -> DatabaseQueue {
-    let aside = directory + "/damaged-\(Int64(Date().timeIntervalSince1970 * 1000))"
-    guard mkdir(aside, 0o700) == 0 else { throw StorageError(operation: "mkdir \(aside)", code: errno) }
-    for ending in ["", "-wal", "-shm"] {
-      guard rename(path + ending, aside + "/" + Self.name + ending) == 0 || errno == ENOENT else {
-        throw StorageError(operation: "rename \(path)\(ending)", code: errno)
-      }
-    }
+    let aside = try setAside(.damaged)
     let new = try connect(path, isCopy: false)
     do {
       let old = try Salvage.open(aside + "/" + Self.name)
@@ -212,6 +212,19 @@ final class DatabaseFile: Sendable {
       log.error("The damaged store is kept in \(aside); nothing of it could be read: \(error)")
     }
     return new
+  }
+
+  /// Moves the files to a folder of their own, and returns that.
+  private func setAside(_ cause: StoreSetAside.Cause) throws(StorageError) -> String {
+    let aside = directory + "/damaged-\(Int64(Date().timeIntervalSince1970 * 1000))"
+    guard mkdir(aside, 0o700) == 0 else { throw StorageError(operation: "mkdir \(aside)", code: errno) }
+    for ending in ["", "-wal", "-shm"] {
+      guard rename(path + ending, aside + "/" + Self.name + ending) == 0 || errno == ENOENT else {
+        throw StorageError(operation: "rename \(path)\(ending)", code: errno)
+      }
+    }
+    asides.tell(StoreSetAside(cause: cause, folder: aside))
+    return aside
   }
 }
 

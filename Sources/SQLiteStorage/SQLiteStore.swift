@@ -49,6 +49,9 @@ public final class SQLiteStore: StorageProvider {
 
   public var lossCount: Int { file.lossCount }
 
+  /// Calls `action` for each database file that was set aside because it could not be used, now or later, on any queue.
+  public func onSetAside(_ action: @escaping @Sendable (StoreSetAside) -> Void) { file.asides.listen(action) }
+
   /// Whether nothing can be stored, for lack of permission to write the directory or the file.
   public var isReadOnly: Bool { file.isReadOnly }
 

@@ -11,6 +11,8 @@ public enum StoreFileHeader: Hashable, Sendable {
   case foreign
   /// No database at all.
   case damaged
+  /// Not a single byte.
+  case empty
   case unreadable(code: Int32)
 
   private static let magic = Array("SQLite format 3\0".utf8)
@@ -30,11 +32,10 @@ public enum StoreFileHeader: Hashable, Sendable {
     self = count < 0 ? .unreadable(code: errno) : Self(bytes.prefix(count))
   }
 
-  /// A file without bytes is a database that was not written yet. So may be one with none of our numbers: they can still be in the
-  /// log beside it.
+  /// A file with none of our numbers may be ours: they can still be in the log beside it.
   init(_ bytes: ArraySlice<UInt8>) {
     if bytes.isEmpty {
-      self = .ours
+      self = .empty
     } else if bytes.count < Self.byteCount || !bytes.starts(with: Self.magic) {
       self = .damaged
     } else {

@@ -73,6 +73,10 @@ final class Diagnostics {
       bad(
         "database", "notes.db is damaged: it is no database",
         "Put a backup back, or the next start sets it aside and begins an empty store.")
+    case .empty:
+      bad(
+        "database", "notes.db is empty: its bytes are lost",
+        "Put a backup back, or the next start sets it aside and begins an empty store.")
     case .unreadable(let code):
       bad("database", "notes.db cannot be read: \(String(cString: strerror(code)))", "Make it a file that is yours.")
     }
@@ -80,7 +84,7 @@ final class Diagnostics {
     if let aside = all.filter({ $0.hasPrefix("damaged-") }).max() {
       good(
         "damaged", "a damaged store was set aside: \(home)/\(aside)",
-        "Remove it if you miss no notes; it is not used.")
+        "Missing notes? Their text is in \(notes); history only in a backup. If none is missing, remove the folder.")
     }
   }
 

@@ -83,6 +83,9 @@ final class Program {
     let service = parts.service(of: repo, sharing: sharing, notesDirectory: settings.notes)
     // The editor is answered now. Its requests wait until the notes are read and the network is up.
     let session = try serve(service)
+    storage.onSetAside { news in
+      Task { @AutomergeRepo in session.tell(news.cause == .empty ? .empty : .damaged) }
+    }
     let loading = Task { @AutomergeRepo in try await service.load(watching: FolderWatchingAdapter(loop: loop)) }
     joinSiblings(repo, of: service, parts)
     if settings.hasNetwork, !parts.person.isGiven { await initialized(session) }

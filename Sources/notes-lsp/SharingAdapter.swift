@@ -172,11 +172,13 @@ final class SharingAdapter: SharingService {
 
   func storeAdmission(to document: DocumentId) async { await directory?.storeAdmission(to: document) }
 
-  func unshare(_ document: DocumentId, from peer: PeerId?) async throws(SharingError) {
-    guard !(try await unpublish(document, from: peer)) else { return }
+  func unshare(_ document: DocumentId, from peer: PeerId?) async throws(SharingError) -> Bool {
+    let wasPublished = servers?.servers(with: document).isEmpty == false
+    guard !(try await unpublish(document, from: peer)) else { return true }
     let directory = try network()
     do {
-      try await directory.unshare(document, from: peer)
+      let wasShared = try await directory.unshare(document, from: peer)
+      return wasShared || wasPublished && peer == nil
     } catch {
       throw .notAllowed(
         reason: "Sharing has ended, but may resume after a restart; the store could not be written: \(error).")

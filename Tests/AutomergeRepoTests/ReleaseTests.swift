@@ -59,6 +59,24 @@ import Testing
     #expect(repo.release(id))
   }
 
+  /// A peer whose document is equal has nothing to say when it is loaded again here, so what it said before must be remembered.
+  @Test func aPeerThatHadAllOfItStillHasWhenItIsLoadedAgain() async throws {
+    let id = try await document("milk")
+    world.start("bob")
+    world.connect("ana", "bob")
+    let bobs = try #require(try await world.handle(id, at: "bob"))
+    try await world.clock.run(until: "equal") { bobs.inSync(with: PeerId("ana")) }
+    let repo = try #require(world.repos["ana"])
+    try await world.clock.run(until: "released") { repo.release(id) }
+    let again = try #require(try await world.handle(id, at: "ana"))
+    try await world.clock.run(until: "equal again") { again.inSync(with: PeerId("bob")) }
+    #expect(again.pendingCount(for: PeerId("bob")) == 0)
+    try bobs.splice(0, "more ")
+    try await world.clock.run(until: "equal at last") {
+      again.inSync(with: PeerId("bob")) && (try? again.document.content()) == "more milk"
+    }
+  }
+
   @Test func aPeerOnADocumentThatWasLetGoWritesAndAsksAsBefore() async throws {
     let id = try await document("milk")
     world.start("bob")

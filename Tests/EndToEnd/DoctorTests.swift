@@ -86,6 +86,21 @@ struct DoctorTests {
     #expect(result.exit == .code(1))
   }
 
+  @Test(arguments: ["", "what\n"]) func anEditorIsToldOfAStoreThatWasSetAside(content: String) throws {
+    let user = try NotesUser("Ana")
+    _ = try user.run(["new", "A note"])
+    for ending in ["-wal", "-shm"] { try? FileManager.default.removeItem(atPath: user.home + "/notes.db" + ending) }
+    try Data(content.utf8).write(to: URL(fileURLWithPath: user.home + "/notes.db"))
+    let process = try user.startInitialized()
+    let event = try process.waitForNotification("notes/event") { $0["kind"] == "store" }
+    let word = content.isEmpty ? "empty" : "damaged"
+    #expect(event["message"]?.stringValue == "WARNING: notes.db was \(word); run notes-lsp doctor")
+    try process.shutdown()
+    // The next start has nothing to say.
+    #expect(try diagnose(user).findings["damaged"]?.text.contains(user.home) == true)
+    #expect(try Data(contentsOf: URL(fileURLWithPath: user.home + "/notes.db")).isEmpty == false)
+  }
+
   @Test func aStoreThatCannotBeOpenedIsNamedAndStaysAsItIs() throws {
     let user = try NotesUser("Ana")
     _ = try user.run(["new", "A note"])
@@ -99,6 +114,7 @@ struct DoctorTests {
     let foreign = newer.prefix(68) + Data("mine".utf8) + newer.dropFirst(72)
     for (bytes, text) in [
       (newer, "is of version 99"), (foreign, "another program"), (Data("what\n".utf8), "is damaged"),
+      (Data(), "is empty"),
     ] {
       try bytes.write(to: URL(fileURLWithPath: file))
       let (exit, findings) = try diagnose(user)

@@ -206,8 +206,12 @@ struct EditorInvitationTests {
     try ben.beginTypingAtEnd()
     try ben.session.terminal.type("not for Ana")
     try ben.waitForText("not for Ana")
-    _ = try ben.evaluate("(progn (notes-unshare) t)")
-    try ben.waitForScreen("No longer shared")
+    // For him there is nothing left to end.
+    try ben.session.wait(for: "Ben to be told") {
+      try ben.evaluate("(notes-lsp--note-unshared notes-lsp--note)") == true
+    }
+    let refusal = try ben.evaluate("(condition-case problem (progn (notes-unshare) \"ended\") (error (cadr problem)))")
+    #expect(refusal.stringValue?.contains("This note is not shared") == true, "\(refusal)")
     #expect(try ben.state()?.text.contains("not for Ben") == false)
     #expect(try ana.state()?.text.contains("not for Ana") == false)
     for editor in [ana, ben] as [any EditorUnderTest] {

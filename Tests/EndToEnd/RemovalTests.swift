@@ -98,6 +98,15 @@ struct RemovalTests {
     type("from Ana\n", at: 0, in: three.ana.client)
     try three.wait("Carol has it") { three.carol.client.text.string.hasPrefix("from Ana\n") }
     #expect(try ids(three.ana.process) == [three.ana.id] && ids(three.carol.process) == [three.ana.id])
+    // Whether a person could be removed can be asked, and changes nothing.
+    let people =
+      try three.ana.process.request("notes/people", ["id": .string(three.ana.id)])["people"]?.arrayValue ?? []
+    for person in people where person["access"] == "write" && person["peer"]?.stringValue != three.benPeer {
+      let peer = try #require(person["peer"])
+      let found = try three.ana.process.request(
+        "notes/remove", ["id": .string(three.ana.id), "peer": peer, "moveOn": true, "check": true])
+      #expect(found["name"] == person["name"] && found["id"]?.stringValue == three.ana.id)
+    }
     // Guests remove nobody.
     let refusal = try three.carol.process.respond(
       "notes/remove", ["id": .string(three.ana.id), "peer": .string(three.benPeer), "moveOn": true])
@@ -262,6 +271,10 @@ struct RemovalEditorTests {
     try NotesProcess.wait(for: "Ben has it", of: [process]) { ben.text.string.contains("bread") }
     try ana.endTyping()
 
+    // A name that nobody has is told at once, before any question.
+    try ana.give(vim: "NotesRemove Nobody", emacs: "(notes-remove \"Nobody\")")
+    try ana.waitForScreen("No peer called Nobody")
+    if Host.kind == "Vim" { try ana.session.terminal.press("Escape") }
     try ana.give(vim: "NotesRemove! Ben", emacs: "(notes-remove \"Ben\" t)")
     try ana.waitForScreen("Ben was removed from \"Picnic\"")
     try carol.waitForScreen("Ana removed a person from \"Picnic\"")

@@ -36,6 +36,27 @@ struct SharingTests {
     #expect(try ben.user.storedText(of: ana.id) == ana.client.text.string, "seed \(seed)")
   }
 
+  @Test func unsharingWhatIsNotSharedSaysSo() throws {
+    let ana = try OpenNote("Ana", text: "milk\n")
+    let note: JSONValue = ["id": .string(ana.id)]
+    func refusal(_ params: JSONValue) throws -> String? {
+      try ana.process.respond("notes/unshare", params)["error"]?["message"]?.stringValue
+    }
+    #expect(try refusal(note) == "This note is not shared.")
+    // A ticket that nobody has used yet is something to end, and so is each person.
+    _ = try ana.process.request("notes/share", note)
+    #expect(try refusal(note) == nil)
+    #expect(try refusal(note) == "This note is not shared.")
+    let ben = try JoinedNote("Ben", ticket: ana.ticket())
+    try ana.process.waitFor("Ben") {
+      try !(ana.process.request("notes/people", note)["people"]?.arrayValue ?? []).isEmpty
+    }
+    let person: JSONValue = ["id": .string(ana.id), "peer": "Ben"]
+    #expect(try refusal(person) == nil)
+    #expect(try refusal(person) == "You do not share this note with Ben.")
+    try ben.process.shutdown()
+  }
+
   @Test func editsThatCameTooLateAndToNothingLeaveNoTrace() throws {
     let ana = try OpenNote("Ana", text: "note\n")
     let ben = try JoinedNote("Ben", ticket: ana.ticket())

@@ -210,6 +210,13 @@ class Scenario(ShortSteps):
         else:
             self.look_around()
         self.meet()
+        if self.isShort:
+            self.join_from_the_list()
+
+    def ticket(self):
+        """A ticket of Ana's for Shopping."""
+        return subprocess.run([binary, "share", "Shopping", "--home", self.ana.home + "/store", "--notes", self.ana.home + "/notes"],
+                              check=True, capture_output=True, text=True).stdout.strip()
 
     def begin(self):
         """From the first start to a note that two people write."""
@@ -237,8 +244,7 @@ class Scenario(ShortSteps):
         ana.type("S")
         keep("a-ticket", "Anyone with this ticket can edit this note (one use)")
         # The terminal wraps nothing of it: the file that the plugin would have copied is asked from a shell.
-        ticket = subprocess.run([binary, "share", "Shopping", "--home", ana.home + "/store", "--notes", ana.home + "/notes"],
-                                check=True, capture_output=True, text=True).stdout.strip()
+        ticket = self.ticket()
         ben.command(f"NotesJoin {ticket}", "notes-join", ticket)
         ben.sees("Name that others see")
         ben.answer("Ben")

@@ -34,6 +34,23 @@ class ShortSteps:
         finally:
             cy.end()
 
+    def join_from_the_list(self):
+        """Whom the list shows to have come meanwhile does not count as something that was done there: the note opens."""
+        di = type(self.ana)(self.kind, "Di", self.folder)
+        try:
+            di.sees("[No Name]" if di.isVi else "*scratch*")
+            di.command("NotesPeers", "notes-peers")
+            di.sees("Name that others see")
+            di.answer("Di")
+            di.sees("May people on this network see you?")
+            di.yes()
+            di.sees("Di (you)", "Others see you as Di")
+            ticket = self.ticket()
+            di.command(f"NotesJoin {ticket}", "notes-join", ticket)
+            di.sees("Bread", "Shopping.md")
+        finally:
+            di.end()
+
     def try_commands(self):
         """What the full scenario does at length, in a few steps; also in Neovim, of which no screens are kept."""
         ana, ben, keep = self.ana, self.ben, self.keep

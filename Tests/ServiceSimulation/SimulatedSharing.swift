@@ -49,7 +49,7 @@ public final class SimulatedSharing: SharingService {
   public func disconnect(_ peer: PeerId) {}
   public func rename(_ name: String) {}
   public func followed(_ document: DocumentId) async throws(SharingError) {}
-  public func unshare(_ document: DocumentId, from peer: PeerId?) async throws(SharingError) { throw .refused }
+  public func unshare(_ document: DocumentId, from peer: PeerId?) async throws(SharingError) -> Bool { throw .refused }
   public func trust(_ peer: PeerId, name: String?, _ trust: PeerTrust) async throws(SharingError) { throw .refused }
   public func join(ticket: String) async throws(SharingError) -> DocumentId { throw .refused }
   public func connect(address: String) async throws(SharingError) -> PeerId { throw .refused }

@@ -15,8 +15,7 @@ extension Simulation {
     for buffer in people.flatMap(buffers) { buffer.flush() }
     do {
       try await wait(for: "equal texts", within: Self.settlingTime) {
-        let all = people.flatMap(buffers)
-        return all.allSatisfy { $0.isSynced && $0.text == all[0].text } && missingWords(all[0].text.string).isEmpty
+        textsAreEqual && missingWords(people.flatMap(buffers)[0].text.string).isEmpty
       }
     } catch {
       throw failure(describeTexts())
@@ -28,6 +27,11 @@ extension Simulation {
       throw failure("these are told what is not so: " + doubts.joined(separator: "; "))
     }
     try await closeAll(text)
+  }
+
+  private var textsAreEqual: Bool {
+    let all = people.flatMap(buffers)
+    return all.allSatisfy { $0.isSynced && $0.text == all[0].text }
   }
 
   /// The editors that were not told last that everything is stored, and that all people have it.
@@ -103,6 +107,7 @@ extension Simulation {
           + "\(difference(buffer.text.string)) \(buffer.complaints)"
       }
     }
-    return "texts did not become equal: \n" + texts.joined(separator: "\n")
+    let problem = textsAreEqual ? "the texts are equal, and lack words" : "texts did not become equal"
+    return "\(problem): \n" + texts.joined(separator: "\n")
   }
 }

@@ -3,6 +3,7 @@ import AutomergeRepo
 import Foundation
 import GRDB
 import SQLiteStorage
+import Synchronization
 import TestSupport
 import Testing
 
@@ -36,13 +37,32 @@ import Testing
     #expect(try fixture.count("theirs") == 0)
   }
 
-  @Test func anEmptyFileIsANewStore() async throws {
+  @Test func anEmptyFileIsSetAsideAndSaid() async throws {
     let fixture = try StoreFixture()
     try FileManager.default.createDirectory(atPath: fixture.home, withIntermediateDirectories: true)
     try fixture.write(Data())
+    let log = Data("words that are only in the log".utf8)
+    try log.write(to: URL(fileURLWithPath: fixture.database + "-wal"))
     let store = try await fixture.open()
     try await store.save(["a"], Data([1]))
     #expect(try await store.load(["a"]) == Data([1]))
+    let aside = try #require(try setAside(by: store).first)
+    #expect(aside.cause == .empty)
+    #expect(try Data(contentsOf: URL(fileURLWithPath: aside.folder + "/notes.db")).isEmpty)
+    #expect(try Data(contentsOf: URL(fileURLWithPath: aside.folder + "/notes.db-wal")) == log)
+  }
+
+  @Test func aNewStoreIsNoEmptyFileToTheNextProcess() async throws {
+    let fixture = try StoreFixture()
+    let (first, second) = (try await fixture.open(), try await fixture.open())
+    #expect(try setAside(by: first).isEmpty && setAside(by: second).isEmpty)
+    #expect(try fixture.names().allSatisfy { !$0.hasPrefix("damaged-") })
+  }
+
+  private func setAside(by store: SQLiteStore) throws -> [StoreSetAside] {
+    let all = Mutex<[StoreSetAside]>([])
+    store.onSetAside { news in all.withLock { $0.append(news) } }
+    return all.withLock { $0 }
   }
 
   @Test func rubbishIsPutAsideAndAnewStoreBegun() async throws {
@@ -54,6 +74,7 @@ import Testing
     #expect(try await store.loadRange([]).isEmpty)
     try await store.save(["a"], Data([1]))
     let aside = try #require(try fixture.names().first { $0.hasPrefix("damaged-") })
+    #expect(try setAside(by: store) == [StoreSetAside(cause: .damaged, folder: fixture.home + "/" + aside)])
     #expect(try Data(contentsOf: URL(fileURLWithPath: fixture.home + "/\(aside)/notes.db")) == rubbish)
   }
 

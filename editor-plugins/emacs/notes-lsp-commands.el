@@ -21,6 +21,7 @@
 (require 'notes-lsp-nearby)
 
 (declare-function notes-lsp--agenda "notes-lsp-screens" (id))
+(declare-function notes-lsp--on-news "notes-lsp-list" ())
 (declare-function notes-lsp-mode "notes-lsp" (&optional argument))
 (declare-function notes-lsp--attach-known "notes-lsp" (listed))
 (declare-function notes-lsp--choose-near "notes-lsp-nearby" (prompt then &optional all))
@@ -232,12 +233,21 @@ SURE."
 
 (defun notes-lsp--remove (note peer sure)
   "Remove PEER from NOTE, and ask first unless SURE."
-  (when (or sure (yes-or-no-p (format "Go on without %s, who keeps a copy? "
-                                      (notes-lsp--shown (notes-lsp--peer-name peer)))))
-    ;; The service reports the result as an event.
-    (notes-lsp--with-answer (_ :notes/remove (notes-lsp--about note :peer peer :moveOn t)
-                               :waiting "Removing…" :background t :timeout 150)
-      (force-mode-line-update t))))
+  (notes-lsp--remove-from (notes-lsp--about note :peer peer :moveOn t) sure))
+
+(defun notes-lsp--remove-from (params sure)
+  "Send notes/remove with what the function PARAMS returns; ask first unless SURE.
+Whether the note is shared with that person is found out before that."
+  (if sure
+      ;; The service reports the result as an event.
+      (notes-lsp--with-answer (_ :notes/remove params :waiting "Removing…" :background t :timeout 150)
+        (force-mode-line-update t)
+        (notes-lsp--on-news))
+    (notes-lsp--with-answer (result :notes/remove (lambda () `(,@(funcall params) :check t))
+                                    :waiting "Looking for that person…" :what "A question")
+      (when (yes-or-no-p (format "Go on without %s, who keeps a copy? "
+                                 (notes-lsp--shown (plist-get result :name))))
+        (notes-lsp--remove-from params t)))))
 
 ;;;###autoload
 (defun notes-rename (title)

@@ -209,11 +209,8 @@ A star marks what others have changed since you closed the note.
 
 (notes-lsp--define-row-command notes-people-remove :peer
   "Remove the person on this line; the others go on in a new copy."
-  (when (yes-or-no-p (format "Go on without %s, who keeps a copy? " (plist-get row :name)))
-    (notes-lsp--with-answer (_ :notes/remove (list :id (notes-lsp--list-note) :moveOn t
-                                                   :peer (plist-get row :peer))
-                               :waiting "Removing…" :background t :timeout 150)
-      (notes-lsp--then-refresh))))
+  (let ((params (list :id (notes-lsp--list-note) :moveOn t :peer (plist-get row :peer))))
+    (notes-lsp--remove-from (lambda () params) nil)))
 
 (notes-lsp--define-row-command notes-people-verify :peer
   "Compare digits with the person on this line."

@@ -1,3 +1,4 @@
+import Automerge
 import Logging
 
 /// The connected peers of a repo, and the providers that reach them.
@@ -18,6 +19,8 @@ final class PeerConnections {
     var isCrowded = false
     /// The documents that the peer was on when they were released, and that the policy does not announce to it.
     var released: Set<DocumentId> = []
+    /// The last heads that the peer sent of documents that have been released since.
+    var heads: [DocumentId: Set<ChangeHash>] = [:]
   }
 
   /// When more bytes than this from one peer wait to be handled, the repo reads nothing from it until less than half of
@@ -25,6 +28,8 @@ final class PeerConnections {
   static let maximumWaitingBytes = 1 << 20
   /// When a peer is on this many released documents, its other documents stay in memory.
   static let maximumReleased = 1 << 16
+  /// The heads of this many released documents are remembered for a peer.
+  static let maximumHeads = 1 << 12
   private static let maximumComplaints = 10
 
   /// How this repo introduces itself to peers.
@@ -100,6 +105,19 @@ final class PeerConnections {
     guard peers.allSatisfy({ (connections[$0]?.released.count ?? 0) < Self.maximumReleased }) else { return false }
     for peer in peers { connections[peer]?.released.insert(document) }
     return true
+  }
+
+  /// Records the last heads that these peers sent of a document that is about to be released. A peer that lacks nothing does not
+  /// send them again when the document is loaded.
+  func remember(_ heads: Set<ChangeHash>, of document: DocumentId, from peers: [PeerId]) {
+    for peer in peers where connections[peer]?.heads.count ?? 0 < Self.maximumHeads {
+      connections[peer]?.heads[document] = heads
+    }
+  }
+
+  /// What a peer sent last on this connection, if the document has been released since. Forgets it.
+  func takeHeads(of document: DocumentId, from peer: PeerId) -> Set<ChangeHash>? {
+    connections[peer]?.heads.removeValue(forKey: document)
   }
 
   /// The connected peers that were on the document when it was released, in order. Forgets that they were.

@@ -104,7 +104,7 @@ struct DocumentLoader {
   private func resume(_ handle: DocHandle) {
     for peer in repo.connections.resume(handle.id) {
       let access = repo.sharing.access(handle.id, for: peer)
-      if access > .none { handle.receive(.connected(peer, access: access)) }
+      if access > .none { repo.connect(peer, to: handle, access: access) }
     }
   }
 

@@ -81,8 +81,14 @@ extension Repo {
   func introduce(_ peer: PeerId, to handle: DocHandle) {
     guard sharing.announces(handle.id, to: peer) else { return }
     remotes.syncStates.recall(peer, for: handle)
-    handle.receive(.connected(peer, access: sharing.access(handle.id, for: peer)))
+    connect(peer, to: handle, access: sharing.access(handle.id, for: peer))
     if connections.isCrowded(peer) { handle.receive(.crowded(peer, true)) }
+  }
+
+  /// Makes a peer one of the document's, with what it has sent before the document was released.
+  func connect(_ peer: PeerId, to handle: DocHandle, access: Access) {
+    handle.receive(.connected(peer, access: access))
+    if let heads = connections.takeHeads(of: handle.id, from: peer) { handle.receive(.told(heads: heads, by: peer)) }
   }
 
   func refused(_ refusal: DocumentSync.Refusal, from peer: PeerId, on handle: DocHandle) {

@@ -163,6 +163,7 @@ public final class Repo {
       handle.sync.linkedPeers.allSatisfy({ handle.inSync(with: $0) }),
       connections.release(id, of: handle.sync.linkedPeers.filter { !sharing.announces(id, to: $0) })
     else { return false }
+    connections.remember(handle.currentHeads, of: id, from: handle.sync.linkedPeers)
     handle.claims.withdraw()
     handle.detach()
     entries[id] = nil

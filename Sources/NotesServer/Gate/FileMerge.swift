@@ -16,6 +16,8 @@ struct FileMerge: Hashable, Sendable {
     (self.splices, self.lacking, self.base) = (splices, lacking, base)
   }
 
+  var hasDeletions: Bool { splices.contains { $0.deleteUTF8 > 0 } }
+
   /// The size of the document's changes, in bytes of UTF-8.
   var changedBytes: Int { splices.reduce(0) { $0 + $1.deleteUTF8 + $1.insert.count } }
 
@@ -41,15 +43,17 @@ struct FileMerge: Hashable, Sendable {
   }
 
   private init(base: [UInt8], way: TextDelta, document: [UInt8], file: [UInt8], looksForShared: Bool) {
-    let whole = TextDiff.delta(from: base, to: file, placement: .withinLines)
+    // Letters that an old word and a new one share would be deleted from the new one by who deletes the old one.
+    let grain: TextTokens.Grain = way.isIdentity ? .scalars : .words
+    let whole = TextDiff.delta(from: base, to: file, finest: grain, placement: .withinLines)
     guard !whole.isIdentity, !way.isIdentity else {
       self.init(splices: whole.splices, lacking: way)
       return
     }
     let ours = LineHunk.hunks(from: base, to: document)
     let theirs = LineHunk.hunks(from: base, to: file)
-    if looksForShared, let shared = LineHunk.shared(by: ours, and: theirs, in: base) {
-      let way = TextDiff.delta(from: shared, to: document)
+    if looksForShared, let shared = SharedLines.added(to: base, by: ours, and: theirs) {
+      let way = TextDiff.delta(from: shared, to: document, finest: .words, placement: .withinLines)
       self.init(base: shared, way: way, document: document, file: file, looksForShared: false)
       return
     }
@@ -67,7 +71,7 @@ struct FileMerge: Hashable, Sendable {
       }
     }
     result += news
-    let rest = hasRepeats ? TextDiff.delta(from: base, to: result, placement: .withinLines) : whole
+    let rest = hasRepeats ? TextDiff.delta(from: base, to: result, finest: grain, placement: .withinLines) : whole
     let (carried, lacking) = rest.transformed(over: way)
     self.init(
       splices: carried.splices,
@@ -120,7 +124,7 @@ extension TextDelta.Segment {
 }
 
 /// Whole lines of a base that others have replaced.
-private struct LineHunk {
+struct LineHunk {
   var base: Range<Int>
   var lines: [UInt8] = []
 
@@ -136,36 +140,6 @@ private struct LineHunk {
       start = newline + 1
     }
     return false
-  }
-
-  /// The base with the lines that both sides inserted at one place before they diverge; nil if there are none.
-  static func shared(by ours: [LineHunk], and theirs: [LineHunk], in base: [UInt8]) -> [UInt8]? {
-    let byPlace = Dictionary(ours.map { ($0.base, $0.lines) }) { first, _ in first }
-    var (result, copied): ([UInt8], Int) = ([], 0)
-    for hunk in theirs {
-      guard let lines = byPlace[hunk.base] else { continue }
-      let (start, end) = sharedEnds(lines[...], hunk.lines[...])
-      result += base[copied..<hunk.base.lowerBound] + start + base[hunk.base] + end
-      copied = hunk.base.upperBound
-    }
-    result += base[copied...]
-    return result.count > base.count ? result : nil
-  }
-
-  /// The whole lines that both begin with, and those that the rests of both end with.
-  private static func sharedEnds(
-    _ one: ArraySlice<UInt8>, _ other: ArraySlice<UInt8>
-  ) -> (start: ArraySlice<UInt8>, end: ArraySlice<UInt8>) {
-    var (one, other) = (one, other)
-    let equal = zip(one, other).prefix { $0 == $1 }.count
-    let start = one.prefix(one.prefix(equal).lastIndex(of: 0x0A).map { $0 + 1 - one.startIndex } ?? 0)
-    one = one.dropFirst(start.count)
-    other = other.dropFirst(start.count)
-    let equalAtEnd = zip(one.reversed(), other.reversed()).prefix { $0 == $1 }.count
-    let end = one.suffix(equalAtEnd)
-    let isWhole = [one, other].allSatisfy { $0.count == equalAtEnd || $0.dropLast(equalAtEnd).last == 0x0A }
-    // Otherwise the first of these lines is the end of two different ones.
-    return (start, isWhole ? end : end.firstIndex(of: 0x0A).map { one[($0 + 1)...] } ?? [])
   }
 
   static func hunks(from base: [UInt8], to text: [UInt8]) -> [LineHunk] {

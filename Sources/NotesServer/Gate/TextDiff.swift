@@ -73,6 +73,14 @@ enum TextDiff {
       var matches = sequences.run()
       if grain == .lines { lineBudget = sequences.budget } else { wordBudget = sequences.budget }
       if grain != .lines { matches = worthKeeping(matches, tokens.old, tokens.new, by: grain) }
+      if grain == .words, finest == .words, placement == .withinLines {
+        let around = [oldRange.lowerBound..<a.lowerBound, a.upperBound..<oldRange.upperBound]
+        guard (around + matches.map { tokens.old.bytes($0.old..<$0.old + $0.count) }).contains(where: hasWord) else {
+          // Other lines. With the line ends kept, what another person wrote instead of the old ones would end up on them.
+          hunks.append(Hunk(old: oldRange, new: newRange))
+          return
+        }
+      }
       var (oldStart, newStart) = (0, 0)
       for match in matches + [.init(old: tokens.old.count, new: tokens.new.count, count: 0)] {
         refine(
@@ -80,6 +88,8 @@ enum TextDiff {
         (oldStart, newStart) = (match.old + match.count, match.new + match.count)
       }
     }
+
+    private func hasWord(_ range: Range<Int>) -> Bool { old[range].contains { WordKind($0) == .letter } }
 
     private mutating func refine(_ a: Range<Int>, _ b: Range<Int>, after grain: TextTokens.Grain) {
       if a.isEmpty && b.isEmpty { return }

@@ -85,6 +85,7 @@ final class FileReconciler {
     // The file may hold what a killed process had merged, or one that has ended since we read the document.
     if let storage = environment.repo.storage { await environment.journal.recover(environment.repo, storage) }
     try await handle.takeStored()
+    try await environment.takeUnrecordedBases(of: key)
     // Another process may have written the file since we last did.
     try await notebook.refresh(key)
     let known = notebook[key]?.fileBase?.heads ?? []
@@ -116,7 +117,7 @@ final class FileReconciler {
     if let step = file.step {
       // If this process dies between writing the file and recording that, the file holds one of the two.
       let base = TextBase(heads: heads, steps: [step, file.finalNewlineStep], object: note.textObject)
-      notebook.update(key) { $0.fileBase = base }
+      environment.fileHas(base, key)
       try await handle.flush()
       try await notebook.save(key)
     }
@@ -124,8 +125,8 @@ final class FileReconciler {
       try await takeIn(others, thatReplaced: contents, of: note, key, handle)
     }
     let base = TextBase(writing: text, file.finalNewlineStep, at: heads, of: note)
+    environment.fileHas(base, key)
     notebook.update(key) {
-      $0.fileBase = base
       $0.textObject = note.textObject
       $0.shape = file.shape
       $0.words = file.wordCount
@@ -133,6 +134,7 @@ final class FileReconciler {
     }
     // Together with the changes that the base names: another process may read both at any moment.
     try await notebook.save(key, with: handle)
+    environment.journal.fileIsStored(key)
     written[key] = text.count < FileComparison.maximumBytesAtOnce ? nil : await WrittenFile(file.bytes, base)
     try await followTitle(key)
   }
@@ -155,6 +157,13 @@ final class FileReconciler {
     guard contents.text.count < FileComparison.maximumBytesAtOnce else { return false }
     return ThreeWayMerge(note: note, bases: base.map { [$0] } ?? [], encoding: .utf8, gate: .plain)
       .takeIn(contents).splices.isEmpty
+  }
+
+  /// Whether the file lacks words of the note, or may do so.
+  private func holdsLess(_ contents: FileContents, _ base: TextBase?, _ note: NoteDocument) -> Bool {
+    guard contents.text.count < FileComparison.maximumBytesAtOnce else { return true }
+    return ThreeWayMerge(note: note, bases: base.map { [$0] } ?? [], encoding: .utf8, gate: .plain)
+      .takeIn(contents).hasDeletions
   }
 
   /// Whether the missing file held the note's present text.
@@ -185,7 +194,7 @@ final class FileReconciler {
     let now = DocumentText(note).allUTF8
     let way = contents.map { TextDiff.delta(from: $0.text, to: now) }
     let base = way.map { TextBase(heads: handle.document.heads(), steps: [$0], object: note.textObject) }
-    _ = try await takeIn(others, base, note, handle)
+    _ = try await takeIn(others, base, note, handle, isStillThere: false)
     planner?.plan(handle, text: nil)
   }
 
@@ -205,28 +214,36 @@ final class FileReconciler {
   }
 
   /// Merges the file's text. False if the note was opened during the merge.
+  ///
+  /// - Parameter isStillThere: whether the file contains that, and has not been written over.
   private func takeIn(
-    _ contents: FileContents, _ base: TextBase?, _ note: NoteDocument, _ handle: DocHandle
+    _ contents: FileContents, _ base: TextBase?, _ note: NoteDocument, _ handle: DocHandle, isStillThere: Bool = true
   ) async throws -> Bool {
-    let merge: @Sendable ([UInt8]?) -> ThreeWayMerge = { text in
-      ThreeWayMerge(note: note, bases: base.map { [$0] } ?? [], encoding: .utf8, gate: .plain, text: text)
+    let key = NoteKey(handle.id, item: note.item)
+    var editorTexts: [TextBase] = []
+    if holdsLess(contents, base, note) { editorTexts = try await notebook.editorTexts(of: key) }
+    let merge: @Sendable ([UInt8]?) -> ThreeWayMerge = { [editorTexts] text in
+      ThreeWayMerge(
+        note: note, bases: base.map { [$0] } ?? [], encoding: .utf8, gate: .plain, possibleBases: editorTexts,
+        text: text)
     }
     var found: FileMerge?
     for _ in 0..<Self.maximumComparisons where found == nil && contents.text.count >= FileComparison.maximumBytesAtOnce
     {
       let heads = handle.document.heads()
       let merged = await ThreeWayMerge.takeInOffLoop(contents, note, making: merge)
-      guard !isOpen(NoteKey(handle.id, item: note.item)) else { return false }
+      guard !isOpen(key) else { return false }
       if heads == handle.document.heads() { found = merged }
     }
-    let splices = (found ?? merge(nil).takeIn(contents)).splices
+    let taken = found ?? merge(nil).takeIn(contents), splices = taken.splices
     guard !splices.isEmpty else { return true }
     guard environment.mayWrite(handle.id) else {
-      try await recoveredTexts.refuse(contents.text, NoteKey(handle.id, item: note.item))
+      try await recoveredTexts.refuse(contents.text, key)
       return true
     }
     recoveredTexts.keepIfCut(note, by: contents.text, splices, of: handle.id)
-    try handle.change { _ in try note.make(splices) }
+    let lacking = isStillThere ? taken.lacking : nil
+    try environment.takeIn(fileOf: note, lacking: lacking, handle) { try handle.change { _ in try note.make(splices) } }
     log.notice("Took in what another program wrote to the working file of \(handle.id).")
     return true
   }

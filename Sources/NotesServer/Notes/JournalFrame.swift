@@ -11,6 +11,8 @@ struct JournalFrame: Hashable {
   /// As Automerge chunks.
   var changes: [UInt8] = []
   var clients: [Client] = []
+  /// What working files contain, now that their words are in the document.
+  var files: [FileNews] = []
 
   /// A change to what one editor has of a note.
   struct Client: Hashable {
@@ -51,7 +53,7 @@ struct JournalFrame: Hashable {
   }
 
   private func encode(into writer: inout CBORWriter) {
-    writer.map(1 + (changes.isEmpty ? 0 : 1) + (clients.isEmpty ? 0 : 1))
+    writer.map(1 + (changes.isEmpty ? 0 : 1) + (clients.isEmpty ? 0 : 1) + (files.isEmpty ? 0 : 1))
     writer.text("document")
     writer.bytes(document.bytes)
     if !changes.isEmpty {
@@ -62,6 +64,11 @@ struct JournalFrame: Hashable {
       writer.text("clients")
       writer.array(clients.count)
       for client in clients { client.encode(into: &writer) }
+    }
+    if !files.isEmpty {
+      writer.text("files")
+      writer.array(files.count)
+      for file in files { file.encode(into: &writer) }
     }
   }
 
@@ -94,11 +101,12 @@ struct JournalFrame: Hashable {
     else { return nil }
     self.init(
       document: id, changes: record["changes"]?.bytes.map { Array($0) } ?? [],
-      clients: record["clients"]?.array?.compactMap(Client.init) ?? [])
+      clients: record["clients"]?.array?.compactMap(Client.init) ?? [],
+      files: record["files"]?.array?.compactMap(FileNews.init) ?? [])
   }
 
-  init(document: DocumentId, changes: [UInt8] = [], clients: [Client] = []) {
-    (self.document, self.changes, self.clients) = (document, changes, clients)
+  init(document: DocumentId, changes: [UInt8] = [], clients: [Client] = [], files: [FileNews] = []) {
+    (self.document, self.changes, self.clients, self.files) = (document, changes, clients, files)
   }
 }
 
@@ -149,6 +157,8 @@ struct JournalContent {
   var changes: [DocumentId: Data] = [:]
   /// What the editor had of each note that it had open.
   var clients: [NoteKey: ClientBase] = [:]
+  /// What it had found working files to contain.
+  var files: [NoteKey: FileNews] = [:]
 
   init(_ frames: [JournalFrame]) {
     for frame in frames {
@@ -160,6 +170,10 @@ struct JournalContent {
         case .sent(let sent): clients[key]?.sent(sent.rev, sent.heads)
         case .closed: clients[key] = nil
         }
+      }
+      for file in frame.files {
+        let key = NoteKey(frame.document, item: file.item)
+        files[key] = file.following(files[key])
       }
     }
   }

@@ -42,9 +42,28 @@ struct NoteDocument: Sendable {
     let titleText = try document.putObject(obj: .ROOT, key: "title", ty: .Text)
     try document.spliceText(obj: titleText, utf8Offset: 0, deleteUTF8: 0, insert: Array(title.utf8))
     content = try document.putObject(obj: .ROOT, key: "content", ty: .Text)
-    try document.spliceText(obj: content, utf8Offset: 0, deleteUTF8: 0, insert: text)
     _ = try document.putObject(obj: .ROOT, key: "people", ty: .Map)
     self.document = document
+    for portion in Self.portions(of: text) {
+      if portion.startIndex > 0 { document.commitWith(message: nil, timestamp: created) }
+      try document.spliceText(obj: content, utf8Offset: portion.startIndex, deleteUTF8: 0, insert: Array(portion))
+    }
+  }
+
+  /// A peer takes in a change as a whole, and takes small ones at once: a long text is several changes.
+  static let maximumPortionBytes = 512 << 10
+
+  /// The text in portions that each end a line, or at least a scalar; not empty.
+  private static func portions(of text: [UInt8]) -> [ArraySlice<UInt8>] {
+    var (portions, rest) = ([ArraySlice<UInt8>](), text[...])
+    while rest.count > maximumPortionBytes {
+      let most = rest.startIndex + maximumPortionBytes
+      var end = rest[..<most].lastIndex(of: 0x0A).map { $0 + 1 } ?? most
+      while end > rest.startIndex, rest[end].continuesScalar { end -= 1 }
+      portions.append(rest[..<end])
+      rest = rest[end...]
+    }
+    return portions + [rest]
   }
 
   /// The text object's id, if another one may replace it: a meeting's item that is moved gets a new text, and another

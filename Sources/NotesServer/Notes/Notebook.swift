@@ -24,7 +24,7 @@ final class Notebook {
   private var sharedBases: [NoteKey: TextBase] = [:]
   /// How many times records of a document have changed in memory.
   private var changeCounts: [DocumentId: Int] = [:]
-  private static let maximumReads = 3
+  private static let maximumReads = 5
 
   enum Event {
     /// The list of notes has changed.
@@ -98,11 +98,12 @@ final class Notebook {
   }
 
   /// Reads one document's records again, since another process of the same person may have written them. If there are none,
-  /// only a deleted note's record is dropped: the note was removed for good. What this process changes during the read is newer
-  /// than what is read.
+  /// only a deleted note's record is dropped: the note was removed for good. What this process changes or stores during the read
+  /// is newer than what is read.
   func refresh(_ id: DocumentId) async throws(StorageError) {
-    for _ in 0..<Self.maximumReads {
+    for read in 1...Self.maximumReads {
       let count = changeCounts[id]
+      let known = keys(of: id).compactMap { shared[$0]?.asKnownNow }
       let items = try await storage.loadRange([NoteRecord.collection, id.description])
       var found: [NoteRecord] = []
       for item in items {
@@ -110,8 +111,10 @@ final class Notebook {
         record.takeBase(try await storage.load([NoteRecord.baseCollection] + record.key.names))
         found.append(record)
       }
-      guard changeCounts[id] == count else { continue }
-      if items.isEmpty, self[id]?.deletedSince != nil { forget(NoteKey(id)) }
+      // A person who types may change the record each time. What is changed and not stored stays in any case.
+      let isSame = changeCounts[id] == count
+      guard isSame || read == Self.maximumReads, known.allSatisfy(\.isStillKnown) else { continue }
+      if isSame, items.isEmpty, self[id]?.deletedSince != nil { forget(NoteKey(id)) }
       for record in found { take(record) }
       return
     }
@@ -171,7 +174,11 @@ final class Notebook {
 
   /// Reads one record again; see `refresh(_:)` for all of a document.
   func refresh(_ key: NoteKey) async throws(StorageError) {
-    if let record = try await stored(key) { take(record) }
+    for _ in 0..<Self.maximumReads {
+      let known = shared[key]?.asKnownNow
+      guard let record = try await stored(key) else { return }
+      if known?.isStillKnown ?? true { return take(record) }
+    }
   }
 
   /// The record as stored; nil if there is none.
@@ -285,6 +292,18 @@ final class Notebook {
     return bases.isEmpty ? [self[key]?.earlierClientBase].compactMap(\.self) : bases
   }
 
+  /// What the editors of all processes had of a text when that was last stored, latest first: one may have written it to the
+  /// file, over words of another program that it did not show yet, and its service may have been killed before it was told.
+  func editorTexts(of key: NoteKey) async throws(StorageError) -> [TextBase] {
+    let prefix = [ClientBase.collection] + key.names
+    let found = try await storage.loadRange(prefix).filter { $0.key.count == prefix.count + 1 }
+    return found.compactMap { ClientBase($0.data) }.sorted { $0.time > $1.time }.map { client in
+      var base = client.base
+      base.object = client.object
+      return base
+    }
+  }
+
   /// What the file holds, and what it held before that, latest first.
   func fileBases(of key: NoteKey) async throws(StorageError) -> [TextBase] {
     try await loadBase(of: key)
@@ -339,7 +358,7 @@ final class Notebook {
       .removeRange([RecoveredText.collection, id.description]), .removeRange(RecoveredTexts.marks(of: id)),
       .removeRange([ClientBase.collection, id.description]),
       .removeRange([UndoRecord.collection, id.description]),
-      .removeRange([ClientBase.leftCollection, id.description]),
+      .removeRange([ClientBase.leftCollection, id.description]), .removeRange([FileNews.collection, id.description]),
     ])
     onEvent?(.stored(id))
   }
@@ -349,6 +368,7 @@ final class Notebook {
     forget(key)
     try await storage.commit([
       .remove([NoteRecord.collection] + key.names), .remove([NoteRecord.baseCollection] + key.names),
+      .removeRange([FileNews.collection] + key.names),
     ])
   }
 
@@ -424,7 +444,7 @@ final class Notebook {
   func storing(_ record: NoteRecord) -> StorageChange {
     let item = StoredItem(key: record.storageKey, data: record.encoded())
     guard let known = shared[record.key] else { return .update(item, of: SharedRecord(item.data)) }
-    return .update(item, of: known)
+    return .update(item, of: known.asKnownNow)
   }
 
   /// The same, with the file base.

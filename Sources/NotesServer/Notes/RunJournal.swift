@@ -20,6 +20,10 @@ final class RunJournal {
   private var handles: [DocumentId: DocHandle] = [:]
   /// Notes whose editor made an edit that the next change of the document carries out.
   private var ahead: [NoteKey] = []
+  /// The text of a working file that the next change of the document takes in.
+  private var fileAhead: (text: FileText, handle: DocHandle)?
+  /// What working files were found to contain and the store may not have, the latest of each.
+  private var fileNews: [NoteKey: FileNews] = [:]
   /// Documents that were missing when a journal was read, so the journal was kept.
   private var waiting: Set<DocumentId> = []
   /// Entries whose changes have not left this process yet.
@@ -67,6 +71,53 @@ final class RunJournal {
     return try work()
   }
 
+  /// The text of a working file that is taken into the document.
+  struct FileText {
+    var key: NoteKey
+    /// What the file lacks of the document's text once its own words are in there.
+    var lacking: TextDelta
+    var object: String?
+    /// What the file was known to contain before.
+    var replaced: TextBase?
+  }
+
+  /// Runs `work`, which makes one change out of what another program wrote to a working file, and journals what the file
+  /// contains together with it, whether or not an editor has the note open.
+  func takingIn<Result>(_ text: FileText, _ handle: DocHandle, _ work: () throws -> Result) rethrows -> Result {
+    let isOpen = handle.journal != nil
+    if !isOpen { handle.journal = { [weak self] changes in self?.changed(text.key.document, changes) } }
+    fileAhead = (text, handle)
+    defer {
+      fileAhead = nil
+      write()
+      if !isOpen { handle.journal = nil }
+    }
+    return try work()
+  }
+
+  /// Call when a working file is known to contain this, before the store is told.
+  func fileHas(_ base: TextBase, _ key: NoteKey, replacing earlier: TextBase?) {
+    guard base != earlier, let news = news(of: base, key, replacing: earlier) else { return }
+    append(JournalFrame(document: key.document, files: [news]))
+  }
+
+  /// Call when the store has what this file contains.
+  func fileIsStored(_ key: NoteKey) { fileNews[key] = nil }
+
+  private func news(of base: TextBase, _ key: NoteKey, replacing earlier: TextBase?) -> FileNews? {
+    guard base.textByteCount <= FileNews.maximumTextBytes else { return nil }
+    let news = FileNews(base, item: key.item, replacing: earlier)
+    fileNews[key] = news.following(fileNews[key])
+    return news
+  }
+
+  private func takeFileAhead(of id: DocumentId) -> [FileNews] {
+    guard let (text, handle) = fileAhead, text.key.document == id else { return [] }
+    fileAhead = nil
+    let base = TextBase(heads: handle.document.heads(), steps: [text.lacking], object: text.object)
+    return [news(of: base, text.key, replacing: text.replaced)].compactMap(\.self)
+  }
+
   private func takeAhead(where isWanted: (NoteKey) -> Bool) -> NoteKey? {
     ahead.firstIndex(where: isWanted).map { ahead.remove(at: $0) }
   }
@@ -90,7 +141,8 @@ final class RunJournal {
     }
     hold(
       JournalFrame(
-        document: id, changes: changes.count > Self.maximumChangesBytes ? [] : changes, clients: news))
+        document: id, changes: changes.count > Self.maximumChangesBytes ? [] : changes, clients: news,
+        files: takeFileAhead(of: id)))
   }
 
   /// Holds an entry until an editor or peer is about to be told of it, so that all entries of one change take one write.
@@ -124,6 +176,7 @@ final class RunJournal {
     guard !isChangingSegment, let number = files.beginSegment() else { return }
     isChangingSegment = true
     for key in clients.keys { clientHas(key) }
+    for (key, news) in fileNews { append(JournalFrame(document: key.document, files: [news])) }
     let handles = Array(handles.values)
     Task { @AutomergeRepo in
       defer { isChangingSegment = false }
@@ -221,7 +274,9 @@ final class RunJournal {
         for (id, changes) in content.changes where try await !take(changes, of: id, by: run, repo) {
           unplaced.insert(id)
         }
-        try await storage.commit(content.clients.map { .save($0.value.item($0.key, run: run)) })
+        try await storage.commit(
+          content.clients.map { .save($0.value.item($0.key, run: run)) }
+            + content.files.map { .save($0.value.stored($0.key.document, run: run)) })
         guard unplaced.isEmpty else {
           waiting.formUnion(unplaced)
           log.warning("The journal of a process that was killed is kept: not here yet: \(unplaced.count) documents.")

@@ -37,8 +37,9 @@ public protocol SharingService: AnyObject {
   func join(ticket: String) async throws(SharingError) -> DocumentId
   /// Returns when the host of a document that was just joined is stored.
   func storeAdmission(to document: DocumentId) async
-  /// Without a peer, revokes every grant and ticket of the document.
-  func unshare(_ document: DocumentId, from peer: PeerId?) async throws(SharingError)
+  /// Without a peer, revokes every grant and ticket of the document. False if there was none.
+  @discardableResult
+  func unshare(_ document: DocumentId, from peer: PeerId?) async throws(SharingError) -> Bool
   /// Grants a document's successor to every peer that has the document from this person, except one.
   /// - Parameter heads: the heads of the document that the successor starts from
   func move(

@@ -69,14 +69,18 @@ extension BufferBinding {
   }
 
   /// Applies the client's change. Returns whether this made a change of the document.
+  ///
+  /// - Parameter isOfFile: whether the client's text is what the working file contains.
   @discardableResult
-  func takeIn(_ splices: [TextSplice]) -> Bool {
+  func takeIn(_ splices: [TextSplice], ofFile isOfFile: Bool = false) -> Bool {
     guard !splices.isEmpty else {
       service.journal.clientHas(key)
       return false
     }
     enterName()
-    return service.journal.takingIn(key) { apply(splices) }
+    return service.environment.takeIn(fileOf: note, lacking: isOfFile ? buffer.clientToDocument : nil, handle) {
+      service.journal.takingIn(key) { apply(splices) }
+    }
   }
 
   /// As a separate change, outside of the person's undo history.
@@ -200,7 +204,7 @@ extension BufferBinding {
   /// former one.
   private func show(_ other: NoteDocument, by delta: TextDelta) {
     note = other
-    undo.groups = UndoGroups()
+    undo.forget()
     buffer.documentChanged(by: delta)
     file.follow(other)
     service.journal.clientHas(key)

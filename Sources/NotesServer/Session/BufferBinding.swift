@@ -26,14 +26,22 @@ final class BufferBinding {
   /// While the document returns to an earlier state: the resulting change of its text, and the text before.
   var goingBack: (TextDelta, [UInt8])?
 
-  /// Attaches a buffer that `buffer` knows; `splices` are the changes that opening it makes to the document.
-  init(uri: String, handle: DocHandle, note: NoteDocument, buffer: OpenBuffer, splices: [TextSplice], editor: Editor) {
+  /// Attaches a buffer that `buffer` knows.
+  ///
+  /// - Parameters:
+  ///   - splices: the changes that opening it makes to the document.
+  ///   - showsFile: whether the working file contains the buffer's text.
+  init(
+    uri: String, handle: DocHandle, note: NoteDocument, buffer: OpenBuffer, splices: [TextSplice],
+    showsFile: Bool = false,
+    editor: Editor
+  ) {
     (self.uri, self.handle, self.note, self.buffer, self.editor) = (uri, handle, note, buffer, editor)
     hold = NoteHold(NoteKey(handle.id, item: note.item), editor.service.files, editor.service.clock)
     observation = handle.observe { [weak self] event in self?.documentDid(event) }
     service.opened(key, handle) { [weak self] in self?.companions() ?? [] }
     service.journal.opened(key, handle) { [weak self] in self?.clientBase }
-    if mayWrite { takeIn(splices) } else { refused.refuse(splices, before: []) }
+    if mayWrite { takeIn(splices, ofFile: showsFile) } else { refused.refuse(splices, before: []) }
     updates.sendEdit()
     Absence(binding: self).tellSoon()
     service.notebook.update(key) { $0.isUnread = false }

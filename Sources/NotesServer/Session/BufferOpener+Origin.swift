@@ -46,7 +46,12 @@ extension BufferOpener {
       service.recoveredTexts.keepSoon(
         key.document, "an old buffer of it replaced parts of it", DocumentText(note).allUTF8)
     }
-    if !splices.isEmpty { try handle.change { _ in try note.make(splices) } }
+    if !splices.isEmpty {
+      let lacking = origin.isFile ? buffer.clientToDocument : nil
+      try service.environment.takeIn(fileOf: note, lacking: lacking, handle) {
+        try handle.change { _ in try note.make(splices) }
+      }
+    }
     return TextBase(heads: handle.document.heads(), steps: [buffer.clientToDocument], object: note.textObject)
   }
 

@@ -100,7 +100,13 @@ final class BufferOpener {
           case nil: break
           }
         }
-        let merged = await mergedOffLoop(text, handle, record.item, origin ?? .file, version: version)
+        var merged = await mergedOffLoop(text, handle, record.item, origin ?? .file, version: version)
+        if !isReattached, origin?.isFile ?? false, merged?.splices.contains(where: { $0.deleteUTF8 > 0 }) ?? false {
+          let possible = try await reading(uri, opening.number) { [service] in
+            try await service.notebook.editorTexts(of: record.key)
+          }
+          merged = await mergedOffLoop(text, handle, record.item, .file, version: version, possible: possible)
+        }
         withExtendedLifetime(claim) {
           attach(
             uri: uri, handle: handle, item: record.item, origin ?? .file, opening: opening.number, merged: merged,
@@ -222,12 +228,13 @@ final class BufferOpener {
 
   /// The merge for opening the buffer, computed off the loop; nil if it can as well be computed on it.
   private func mergedOffLoop(
-    _ text: [UInt8], _ handle: DocHandle, _ item: String?, _ origin: BufferOrigin, version: Int
+    _ text: [UInt8], _ handle: DocHandle, _ item: String?, _ origin: BufferOrigin, version: Int,
+    possible: [TextBase] = []
   ) async -> Merged? {
     for _ in 0..<Self.maximumComparisons {
       guard let note = NoteDocument(handle.document, item: item) else { return nil }
       let heads = handle.document.heads()
-      let merge = merge(note, handle, item, origin)
+      let merge = merge(note, handle, item, origin, possible: possible)
       if let (buffer, splices) = await merge.openOffLoop(version: version, text: text) {
         return (buffer, splices, heads)
       }
@@ -236,7 +243,7 @@ final class BufferOpener {
   }
 
   func merge(
-    _ note: NoteDocument, _ handle: DocHandle, _ item: String?, _ origin: BufferOrigin
+    _ note: NoteDocument, _ handle: DocHandle, _ item: String?, _ origin: BufferOrigin, possible: [TextBase] = []
   ) -> ThreeWayMerge {
     let record = service.notebook[NoteKey(handle.id, item: item)]
     // If a meeting's item was moved since, these bases are of another text object. With the file's base, the merge
@@ -253,7 +260,7 @@ final class BufferOpener {
     return ThreeWayMerge(
       note: note, bases: isSame || isExact || origin.isFile ? bases : [], isExact: isExact,
       encoding: editor.client.encoding,
-      gate: editor.client.gate, isDoubtful: origin.isDoubtful, isFile: origin.isFile)
+      gate: editor.client.gate, possibleBases: possible, isDoubtful: origin.isDoubtful, isFile: origin.isFile)
   }
 
   private func attach(
@@ -280,7 +287,7 @@ final class BufferOpener {
       service.recoveredTexts.keepIfCut(note, by: opening.text, splices, of: handle.id)
     }
     let binding = BufferBinding(
-      uri: uri, handle: handle, note: note, buffer: buffer, splices: splices, editor: editor)
+      uri: uri, handle: handle, note: note, buffer: buffer, splices: splices, showsFile: showsFile, editor: editor)
     if origin.isTyped, !splices.isEmpty { binding.undo.typedUnheard() }
     buffers[uri] = .attached(binding)
     if let fileTurn { binding.file.lookFirst(holding: fileTurn) }

@@ -14,8 +14,13 @@ final class Editor: SiblingRequestPerforming {
   var client = ClientCapabilities()
   /// Whether it has sent `initialize`, and neither `shutdown` nor `exit`.
   var isRunning = false {
-    didSet { service.recoveredTexts.hasEditor = isRunning }
+    didSet {
+      service.recoveredTexts.hasEditor = isRunning
+      if isRunning, !oldValue { tellOfStore() }
+    }
   }
+  /// What the person is to know about the store, from before the editor had introduced itself.
+  private var storeNews: [StoreNews] = []
   /// The handlers for answers to our requests.
   private var awaited: [RequestId: (Result<JSONValue, ResponseError>) -> Void] = [:]
   private(set) lazy var buffers = EditorBuffers(editor: self)
@@ -109,8 +114,24 @@ final class Editor: SiblingRequestPerforming {
   /// The kinds of events that a plain client shows.
   private static let plainKinds: Set<String> = [
     "access", "refused", "recovered", "unshared", "detached", "waiting", "offered", "brokeOff", "keyChanged",
-    "repeated",
+    "repeated", "store",
   ]
+
+  /// Call when something has happened to the store as a whole.
+  func tell(_ news: StoreNews) {
+    guard isRunning else { return storeNews.append(news) }
+    deliver(news.event)
+  }
+
+  /// After the answer to the editor's introduction, and what else an editor asks first.
+  private func tellOfStore() {
+    guard !storeNews.isEmpty else { return }
+    _ = service.clock.schedule(after: RecoveredTexts.startDelay) { [weak self] in
+      guard let self else { return }
+      for news in self.storeNews { self.deliver(news.event) }
+      self.storeNews = []
+    }
+  }
 
   /// Tells the editor what other people did. Of too many lines by one peer, only the last are shown, later.
   ///

@@ -99,7 +99,7 @@ extension EditorBuffers {
       buffer.documentChanged(by: TextDiff.delta(from: before, to: DocumentText(note).allUTF8))
       let moved = BufferBinding(
         uri: uri, handle: new, note: note, buffer: buffer, splices: [], editor: editor)
-      if moved.undo.loading == nil { moved.undo.groups = undo }
+      if !moved.undo.isLoading { moved.undo.groups = undo }
       self[uri] = .attached(moved)
       moved.updates.statusChanged()
     }

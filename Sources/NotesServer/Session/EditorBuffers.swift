@@ -89,10 +89,10 @@ final class EditorBuffers {
     case .opening(let opening):
       whenOpened(uri, opening) { [weak self] in self?.whenUndoIsKnown(uri, action) }
     case .attached(let binding):
-      guard let loading = binding.undo.loading else { return action(binding) }
-      Task { @AutomergeRepo in
-        await loading.value
-        if case .attached(let binding)? = buffers[uri] { action(binding) } else { action(nil) }
+      binding.undo.whenKnown { [weak self, weak binding] in
+        guard case .attached(let current)? = self?.buffers[uri] else { return action(nil) }
+        // The buffer may have followed its note to another document.
+        if current === binding { action(current) } else { self?.whenUndoIsKnown(uri, action) }
       }
     case .plain, nil: action(nil)
     }

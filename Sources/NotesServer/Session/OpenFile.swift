@@ -33,6 +33,8 @@ final class OpenFile {
   /// What another program wrote, and the note has; a plain client may show it at any moment by reading the file again.
   var mergedText: [UInt8]?
   private var seen = Seen()
+  /// What editors had, read when the file first lacks words.
+  private var editorTexts: [TextBase]?
   private var work: Task<Void, Never>?
   private var workNumber = 0
   private var looksAgain = false
@@ -197,23 +199,29 @@ final class OpenFile {
       let (digest, read) = await Self.parsed(found.bytes)
       if let read, digest != seen.digest {
         guard let (merge, note) = await merged(read, [found.base]), note.content == content else { return changed() }
-        try await takeIn(merge.splices, of: note, read.text, digest)
+        try await takeIn(merge, of: note, read.text, digest, isStillThere: false)
       }
       claims.overwritten.removeFirst()
       tell(digest)
     }
   }
 
-  private func takeIn(_ splices: [TextSplice], of note: NoteDocument, _ text: [UInt8], _ digest: [UInt8]) async throws {
+  /// - Parameter isStillThere: whether the file contains the text, and not what the editor has written over it.
+  private func takeIn(
+    _ merge: FileMerge, of note: NoteDocument, _ text: [UInt8], _ digest: [UInt8], isStillThere: Bool = true
+  ) async throws {
+    let splices = merge.splices
     guard !splices.isEmpty else { return }
     guard environment.mayWrite(key.document) else { return try await refuse(text, besides: note, digest) }
     files.recoveredTexts.keepIfCut(note, by: text, splices, of: key.document)
-    if let binding {
-      try binding.takeIn(splices, of: note, file: text)
-    } else {
-      try handle.change { _ in try note.make(splices) }
-      files.planner?.plan(handle, text: note.content)
+    try environment.takeIn(fileOf: note, lacking: isStillThere ? merge.lacking : nil, handle) { [binding, handle] in
+      if let binding {
+        try binding.takeIn(splices, of: note, file: text)
+      } else {
+        try handle.change { _ in try note.make(splices) }
+      }
     }
+    if binding == nil { files.planner?.plan(handle, text: note.content) }
     Self.log.notice("Merged what another program wrote to the working file of \(key.document).")
   }
 
@@ -241,6 +249,11 @@ final class OpenFile {
       guard let again = await merged(contents) else { return later() }
       (merge, note) = again
     }
+    if merge.hasDeletions, editorTexts == nil {
+      editorTexts = try await environment.notebook.editorTexts(of: key)
+      guard let again = await merged(contents) else { return later() }
+      (merge, note) = again
+    }
     // The item was moved, and the buffer is about to follow.
     guard note.content == content else { return binding == nil ? () : later() }
     if !merge.splices.isEmpty {
@@ -253,7 +266,7 @@ final class OpenFile {
       // The working-file sync looks after a file that is not open.
       guard binding != nil else { return }
       guard environment.mayWrite(key.document) else { return try await refuse(contents.text, besides: note, digest) }
-      try await takeIn(merge.splices, of: note, contents.text, digest)
+      try await takeIn(merge, of: note, contents.text, digest)
     }
     environment.notebook.update(key) { $0.shape = contents.shape }
     if let base = merge.base, base == environment.notebook[key]?.fileBase {
@@ -289,7 +302,7 @@ final class OpenFile {
   private func merged(_ contents: FileContents) async -> (FileMerge, NoteDocument)? {
     await merged(
       contents, [environment.notebook[key]?.fileBase],
-      possible: claims.all.reversed() + [binding?.clientTextBase].compactMap(\.self))
+      possible: claims.all.reversed() + [binding?.clientTextBase].compactMap(\.self) + (editorTexts ?? []))
   }
 
   private func merged(
@@ -317,7 +330,8 @@ final class OpenFile {
   private func know(_ base: TextBase, _ digest: [UInt8]? = nil) async throws {
     seen.digest = digest
     forgetClaims()
-    environment.notebook.update(key) { ($0.fileBase, $0.textObject) = (base, base.object ?? $0.textObject) }
+    environment.fileHas(base, key)
+    environment.notebook.update(key) { $0.textObject = base.object ?? $0.textObject }
     seen.isUnstored = true
     try await store()
   }
@@ -326,6 +340,7 @@ final class OpenFile {
   private func store() async throws {
     try await handle.flush()
     try await environment.notebook.save(key)
+    environment.journal.fileIsStored(key)
     seen.isUnstored = false
   }
 

@@ -30,10 +30,38 @@ final class ServiceEnvironment {
   func mayWrite(_ id: DocumentId) -> Bool { sharing.access(to: id) == .write }
 
   /// Loads what the file of a note contained, as stored: another process of this person, which may not be connected
-  /// yet, may have read or written the file since.
+  /// yet, may have read or written the file since. One that was killed may have had no time to store it. Call it while no
+  /// other process may record what this file contains.
   func loadBase(of key: NoteKey) async throws {
+    try await takeUnrecordedBases(of: key)
     try await notebook.reloadBase(of: key)
     try await notebook.loadBase(of: key)
+  }
+
+  /// Records what killed processes had found the file of a note to contain.
+  func takeUnrecordedBases(of key: NoteKey) async throws {
+    guard let storage = repo.storage, let handle = repo.handle(of: key.document) else { return }
+    await journal.recover(repo, storage)
+    try await notebook.takeUnrecordedBases(of: key, handle)
+  }
+
+  /// The file of a note was found to contain this, or was written: journals that, lest it is forgotten if this process is
+  /// killed before it is stored.
+  func fileHas(_ base: TextBase, _ key: NoteKey) {
+    journal.fileHas(base, key, replacing: notebook[key]?.fileBase)
+    notebook.update(key) { $0.fileBase = base }
+  }
+
+  /// Runs `work`, which makes one change out of what another program wrote to the file of a note. It is journaled together with
+  /// what the file then lacks of the text; nil if the file no longer contains what is taken in.
+  func takeIn<Result>(
+    fileOf note: NoteDocument, lacking: TextDelta?, _ handle: DocHandle, _ work: () throws -> Result
+  ) rethrows -> Result {
+    guard let lacking else { return try work() }
+    let key = NoteKey(handle.id, item: note.item)
+    let text = RunJournal.FileText(
+      key: key, lacking: lacking, object: note.textObject, replaced: notebook[key]?.fileBase)
+    return try journal.takingIn(text, handle, work)
   }
 
   /// Takes in what this person's other processes know of a document: what killed ones had not stored, and what those

@@ -47,6 +47,9 @@ public final class Session {
 
   public var isInitialized: Bool { phase != .fresh }
 
+  /// Tells the person about the store, at once or as soon as there is an editor that shows it.
+  public func tell(_ news: StoreNews) { editor.tell(news) }
+
   public var hasEnded: Bool { phase == .ended }
 
   /// Call when the editor is gone, or no longer speaks the protocol: the same as `exit`.

@@ -47,7 +47,7 @@ struct ThreeWayMerge: Sendable {
       return OpenBuffer.openKeepingBoth(
         version: version, encoding: encoding, gate: gate, text: text, isEarlier: !bases.isEmpty, source: source)
     }
-    if isFile, nearest.distance > 0, !nearest.way.isIdentity, text.count <= Self.maximumSearchedBytes {
+    if isFile || isDoubtful, nearest.distance > 0, !nearest.way.isIdentity, text.count <= Self.maximumSearchedBytes {
       let merge = FileMerge(base: old(nearest.way), way: nearest.way, document: source.allUTF8, file: text)
       let buffer = OpenBuffer(version: version, encoding: encoding, gate: gate, base: merge.lacking)
       return (buffer, merge.splices)
@@ -155,7 +155,9 @@ struct ThreeWayMerge: Sendable {
     if isDoubtful, best.distance > 0, source.measure.utf8 <= Self.maximumSearchedBytes {
       return leastDeleting(bases, text, isFile: isFile) ?? best
     }
-    guard best.distance > 0, isFile || best.base.actor != nil, source.measure.utf8 <= Self.maximumSearchedBytes else {
+    guard best.distance > 0, isFile || self.isFile || best.base.actor != nil,
+      source.measure.utf8 <= Self.maximumSearchedBytes
+    else {
       return best
     }
     let shown = withShownChanges(best, by: best.base.actor, text, isFile: isFile)
@@ -229,9 +231,16 @@ struct ThreeWayMerge: Sendable {
   private func withShownChanges(_ start: Found, by actor: ActorId?, _ text: [UInt8], isFile: Bool) -> Found {
     var (best, shown) = (start, start.base.heads)
     var unshown = 0
+    // What the text lacks of the document's at the base's heads. A file that no editor saves lacks all that is typed.
+    let toNow = actor == nil ? way(from: shown, andAllBy: nil) : nil
+    let lacking = toNow.map { start.way.composed(with: $0.inverted) } ?? .identity
     for hash in note.document.getHistory().suffix(Self.maximumRecentChanges) where best.distance > 0 {
       let with = shown.union([hash])
-      guard let way = way(from: with, andAllBy: actor) else { break }
+      guard var way = way(from: with, andAllBy: actor) else { break }
+      if let toNow, !lacking.isIdentity {
+        let (_, lackingNow) = toNow.composed(with: way.inverted).transformed(over: lacking.inverted)
+        way = lackingNow.inverted.composed(with: way)
+      }
       guard way != best.way else { continue }
       let base = TextBase(heads: with, actor: actor, steps: [], object: start.base.object)
       let found = compare(text, isFile: isFile, way, base, isWholeBase: false)

@@ -93,10 +93,11 @@ struct UndoGroups {
     }
   }
 
-  /// Puts the groups from before the note was opened below those made since.
-  mutating func restore(_ earlier: UndoGroups) {
-    if undoable.isEmpty, redoable.isEmpty { redoable = earlier.redoable }
-    undoable = Array((earlier.undoable + undoable).suffix(Self.maximumGroups))
+  /// Adds what the person did after these.
+  mutating func add(_ later: UndoGroups) {
+    if !later.undoable.isEmpty || !later.redoable.isEmpty { redoable = later.redoable }
+    undoable = Array((undoable + later.undoable).suffix(Self.maximumGroups))
+    place = later.place
   }
 
   /// Groups from the store.

@@ -14,8 +14,10 @@ final class UndoHistory {
 
   private unowned let binding: BufferBinding
   var groups = UndoGroups()
-  /// The task that reads what earlier processes stored.
-  private(set) var loading: Task<Void, Never>?
+  /// Whether what earlier processes stored is being read.
+  private(set) var isLoading = false
+  /// What waits for that, each with what the person did before it.
+  private var waiting: [(groups: UndoGroups, action: @AutomergeRepo () -> Void)] = []
 
   private var service: Service { binding.service }
   private var handle: DocHandle { binding.handle }
@@ -78,7 +80,7 @@ final class UndoHistory {
   /// which their typing begins: if the service is killed before it stores a group, the words are in the journal, and
   /// can still be undone.
   var item: StoredItem? {
-    guard loading == nil, binding.mayWrite || !groups.undoable.isEmpty || !groups.redoable.isEmpty else {
+    guard !isLoading, binding.mayWrite || !groups.undoable.isEmpty || !groups.redoable.isEmpty else {
       return nil
     }
     let document = handle.document
@@ -96,22 +98,53 @@ final class UndoHistory {
 
   /// Takes over this person's changes in earlier processes.
   func load() {
-    loading = Task { @AutomergeRepo [binding, key = binding.key, storage = service.notebook.storage] in
+    isLoading = true
+    Task { @AutomergeRepo [binding, key = binding.key, storage = service.notebook.storage] in
       let prefix = UndoRecord.prefix(key)
       do {
         let items = try await storage.loadRange(prefix).filter { $0.key.count == prefix.count + 1 }
         let records = items.compactMap { UndoRecord($0.data) }.filter { $0.object == binding.note.textObject }
-        groups.restore(UndoRecord.merged(records.map(completed)))
-        loading = nil
+        loaded(UndoRecord.merged(records.map(completed)))
         let own = UndoRecord.prefix(key) + [service.run]
         if let item {
           try await storage.commit([.save(item)] + items.map(\.key).filter { $0 != own }.map { .remove($0) })
         }
       } catch {
-        loading = nil
+        loaded(UndoGroups())
         binding.editor.log.warning("What can be undone in \(key.document) could not be read: \(error)")
       }
     }
+  }
+
+  /// Puts what is known now below what the person has done meanwhile, and carries out what has waited: each as if nothing
+  /// had been done after it yet.
+  private func loaded(_ earlier: UndoGroups) {
+    guard isLoading else { return }
+    isLoading = false
+    let (waiting, latest) = (waiting, groups)
+    self.waiting = []
+    groups = earlier
+    for (made, action) in waiting {
+      var made = made
+      made.keepKnown(in: handle.document)
+      groups.add(made)
+      action()
+    }
+    groups.add(latest)
+  }
+
+  /// Call when the note has another text object.
+  func forget() {
+    groups = UndoGroups()
+    for index in waiting.indices { waiting[index].groups = UndoGroups() }
+  }
+
+  /// Runs the action when everything can be undone that the person has done until now. What the person does later is
+  /// none of it.
+  func whenKnown(_ action: @escaping @AutomergeRepo () -> Void) {
+    guard isLoading else { return action() }
+    waiting.append((groups, action))
+    groups = UndoGroups()
   }
 
   /// Adds what the process did after it had last stored the record: it may have been killed.

@@ -22,7 +22,11 @@ extension PeerDirectory {
 
   /// Stops sharing a document with one peer or with all, and revokes its tickets. The peers keep what they already
   /// have. A document of another host becomes our own, if that host is among the peers.
-  public func unshare(_ document: DocumentId, from peer: PeerId? = nil) async throws(StorageError) {
+  ///
+  /// - Returns: false if it was not shared with them, nor could be: there was no ticket, and no invitation.
+  @discardableResult
+  public func unshare(_ document: DocumentId, from peer: PeerId? = nil) async throws(StorageError) -> Bool {
+    let wasShared = isShared(document, with: peer)
     let peers = peer.map { [$0] } ?? Array(grants.peers(on: document).keys)
     tickets.revoke(document)
     invitations.withdraw(from: peer, document: document)
@@ -42,6 +46,14 @@ extension PeerDirectory {
     }
     try await tickets.save()
     links.release(peers)
+    return wasShared
+  }
+
+  private func isShared(_ document: DocumentId, with peer: PeerId?) -> Bool {
+    let (host, guests) = (grants.host(of: document), grants.peers(on: document))
+    if invitations.isOpen(with: peer, to: document) { return true }
+    guard let peer else { return host != nil || !guests.isEmpty || tickets.admits(to: document) }
+    return host == peer || guests[peer] != nil
   }
 
   /// Changes a peer's access to a document that this person shares with it. Tells the peer at once, or when it connects

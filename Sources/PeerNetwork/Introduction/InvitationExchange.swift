@@ -99,6 +99,11 @@ final class InvitationExchange {
     perform(invitations.withdraw(from: peer, document: document))
   }
 
+  /// Whether a peer, or any at all, has an invitation of ours to this document to answer.
+  func isOpen(with peer: PeerId?, to document: DocumentId) -> Bool {
+    sent.contains { $0.document == document && (peer == nil || $0.peer == peer) }
+  }
+
   /// Withdraws our invitations of a peer, and drops its own without an answer.
   func end(with peer: PeerId) {
     withdraw(from: peer, document: nil)

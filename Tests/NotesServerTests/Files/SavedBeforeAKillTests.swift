@@ -45,6 +45,26 @@ struct SavedBeforeAKillTests {
     }
   }
 
+  /// An editor has not saved what was typed, and another program has written a line that was taken in, which was not
+  /// recorded; then it writes one more.
+  @Test func whatWasTakenInBesideUnsavedWordsStandsOnce() throws {
+    let note = try NoteDocument(new: Document(), title: "Shopping", text: Array("start\n".utf8), created: Self.time)
+    note.document.commitWith(message: nil, timestamp: Self.time)
+    func type(_ line: String, at offset: Int) throws {
+      try note.document.spliceText(obj: note.content, utf8Offset: offset, deleteUTF8: 0, insert: Array(line.utf8))
+      note.document.commitWith(message: nil, timestamp: Self.time)
+    }
+    try type("mine\n", at: 6)
+    let lacking = TextDelta(utf8Offset: 6, deleted: [], inserted: Array("mine\n".utf8))
+    let base = TextBase(heads: note.document.heads(), steps: [lacking], object: note.textObject)
+    try type("tea\n", at: 0)
+    for number in 0..<8 { try type("more \(number)\n", at: 10) }
+    let merge = ThreeWayMerge(note: note, bases: [base], encoding: .utf8, gate: .plain)
+    let splices = merge.takeIn(file: Array("bread\ntea\nstart\n".utf8)).splices
+    #expect(splices.map { String(decoding: $0.insert, as: UTF8.self) } == ["bread\n"])
+    #expect(splices.allSatisfy { $0.deleteUTF8 == 0 })
+  }
+
   @Test func whatAnotherProgramAddedToItIsTakenIn() throws {
     var random = SeededGenerator(seed: 99)
     let notes = try note(&random, 24)

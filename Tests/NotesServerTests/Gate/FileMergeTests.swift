@@ -6,7 +6,7 @@ import Testing
 @Suite struct FileMergeTests {
   private func merge(_ base: String, ours: String, theirs: String) -> String {
     let (base, ours, theirs) = (Array(base.utf8), Array(ours.utf8), Array(theirs.utf8))
-    let way = TextDiff.delta(from: base, to: ours)
+    let way = TextDiff.delta(from: base, to: ours, finest: .words, placement: .withinLines)
     let merge = FileMerge(base: base, way: way, document: ours, file: theirs)
     let merged = TextDelta(merge.splices, in: ours).applied(to: ours)
     #expect(merge.lacking.applied(to: theirs) == merged, "the way from the file leads to the document")
@@ -30,11 +30,24 @@ import Testing
     ("a\n", "a\nlater\ntyped\n", "a\noutside\ntyped\n", "a\noutside\nlater\ntyped\n"),
     ("a\n", "a\ntyped\n", "a\noutside\ntyped\n", "a\noutside\ntyped\n"),
     ("a\n", "a\nunmine\n", "a\nmine\n", "a\nmine\nunmine\n"),
+    // It was written by the same editor, and another program wrote into the middle of that.
+    (
+      "a\nb\n", "a\none\ntwo\nthree\nb\n", "a\none\noutside\ntwo\nmore\nthree\nb\n",
+      "a\none\noutside\ntwo\nmore\nthree\nb\n"
+    ),
+    ("a\n", "a\none\nlater\ntwo\n", "a\nfirst\none\ntwo\noutside\n", "a\nfirst\none\nlater\ntwo\noutside\n"),
+    // A killed process took it in, where the person has deleted a line; another program wrote beside it since.
+    ("start\n", "tea\nmine\n", "outside\ntea\nstart\n", "outside\ntea\nmine\n"),
+    // Blank lines are no sign of that.
+    ("a\n", "a\nmine\n\nmore\n", "a\ntheirs\n\nother\n", "a\ntheirs\n\nother\nmine\n\nmore\n"),
     // A line was replaced, and another one written beside it.
     ("old\nb\n", "mine\nold\nb\n", "new\nb\n", "mine\nnew\nb\n"),
     ("old\nb\n", "old\nmine\nb\n", "new\nb\n", "new\nmine\nb\n"),
     ("bold\nb\n", "mine\nbold\nb\n", "sold\nb\n", "mine\nsold\nb\n"),
     ("to be\nold\nb\n", "to be\nmine\nold\nb\n", "to do\nb\n", "to do\nmine\nb\n"),
+    // Both replaced one line by others.
+    ("a\nold\nb\n", "a\nmine\nmore\nb\n", "a\ntheirs\nb\n", "a\ntheirs\nmine\nmore\nb\n"),
+    ("a quick fox\n", "a quick brown fox\n", "a fast fox\n", "a fast brown fox\n"),
     // A line without an end was typed on, and another program appended lines to it.
     ("a\nmi", "a\nmilk", "a\nmi\ntheirs\n", "a\nmilk\ntheirs\n"),
     ("te", "tea\nx\n", "te\nbread\n", "tea\nbread\nx\n"),
@@ -71,5 +84,29 @@ import Testing
     for word in ours.words + theirs.words {
       #expect(merged.components(separatedBy: word).count == 2, "\(word) in \(merged), seed \(seed)")
     }
+  }
+
+  @Test(arguments: UInt64(0)..<300) func aLineThatBothSidesAddedStandsOnce(seed: UInt64) {
+    var random = SeededGenerator(seed: seed)
+    let base = (0..<Int.random(in: 0...6, using: &random)).map { "line \($0)" }
+    var words: [String] = []
+    func edited(_ lines: [String], by name: String) -> [String] {
+      var lines = lines
+      for number in 0..<Int.random(in: 0...6, using: &random) {
+        let place = Int.random(in: 0...lines.count, using: &random)
+        if place < lines.count, !lines[place].contains("<"), Bool.random(using: &random) {
+          lines.remove(at: place)
+        } else {
+          lines.insert("<\(name)\(number)>", at: place)
+          words.append("<\(name)\(number)>")
+        }
+      }
+      return lines
+    }
+    func text(_ lines: [String]) -> String { lines.map { $0 + "\n" }.joined() }
+    let both = edited(base, by: "both")
+    let (ours, theirs) = (edited(both, by: "mine"), edited(both, by: "theirs"))
+    let merged = merge(text(base), ours: text(ours), theirs: text(theirs))
+    for word in words { #expect(merged.components(separatedBy: word).count == 2, "\(word) in \(merged), seed \(seed)") }
   }
 }

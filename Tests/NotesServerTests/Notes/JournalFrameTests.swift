@@ -28,10 +28,35 @@ import Testing
     JournalFrame(document: id, changes: Array(changes.utf8), clients: [JournalFrame.Client(news: news)])
   }
 
+  /// A file that lacks the first letters of the text.
+  private func fileBase(_ count: Int) -> TextBase {
+    TextBase(
+      heads: heads[1],
+      steps: [TextDelta(utf8Offset: 0, deleted: [], inserted: [UInt8](repeating: 0x61, count: count))])
+  }
+
+  private func file(_ count: Int, after earlier: Int?, item: String? = nil) -> FileNews {
+    FileNews(fileBase(count), item: item, replacing: earlier.map(fileBase))
+  }
+
+  @Test func whatAFileContainsFollowsEverythingThatTheProcessKnewOfItBefore() throws {
+    let content = JournalContent([
+      JournalFrame(document: id, files: [file(2, after: 1), file(9, after: 8, item: "tea")]),
+      JournalFrame(document: id, files: [file(3, after: 2)]),
+    ])
+    let news = try #require(content.files[NoteKey(id)])
+    #expect(news.base == fileBase(3))
+    #expect(news.follows(fileBase(1)) && news.follows(fileBase(2)))
+    #expect(!news.follows(fileBase(3)) && !news.follows(fileBase(4)) && !news.follows(nil))
+    #expect(content.files.count == 2)
+    #expect(FileNews(news.stored(id, run: "aa").data) == news)
+  }
+
   @Test func whatIsWrittenIsReadAgain() {
     let frames = [
       frame(.has(base(3, revs: [4, 5])), "chunk"), frame(.sent(ClientBase.Sent(rev: 6, heads: heads[1]))),
       JournalFrame(document: id, clients: [JournalFrame.Client(item: "tea", news: .closed)]),
+      JournalFrame(document: id, changes: [1], files: [file(1, after: nil), file(2, after: 1, item: "tea")]),
     ]
     #expect(JournalFrame.all(in: frames.flatMap(\.encoded)) == frames)
   }

@@ -162,6 +162,86 @@ import Testing
     #expect(moved == open.data, "an open buffer's history is newer than the store's")
   }
 
+  /// The record is on its way to the store when this process, or another one, moves the note.
+  @Test(arguments: [true, false])
+  func aNoteThatIsMovedStaysMovedWhateverIsStoredLate(byAnother: Bool) async throws {
+    let (old, new) = (try id(1), try id(9))
+    let mover = try await notebook([try record(1, "Plans", at: "/notes/Plans.md")])
+    let notebook = byAnother ? try await readAgain() : mover
+    notebook.update(old) { $0.words = 7 }
+    let late = notebook.storing(try #require(notebook[old]))
+    try await mover.move(old, to: new, undoing: [], at: start)
+    for id in byAnother ? [old, new] : [] { try await notebook.refresh(id) }
+    try await storage.commit([late])
+    for notebook in [notebook, try await readAgain()] {
+      #expect(notebook[old]?.successor == new && notebook[old]?.path == nil)
+      #expect(notebook.record(atPath: "/notes/Plans.md")?.id == new)
+    }
+    #expect(try await readAgain()[old]?.words == 7, "what was stored late counts, too")
+  }
+
+  /// A store that finds what it has at once, and takes its time to say so.
+  @AutomergeRepo
+  private final class SlowReads: StorageProvider {
+    let base: InMemoryStorage
+    /// What is stored meanwhile.
+    var late: [StorageChange] = []
+    /// Called before a read returns.
+    var onRead: () -> Void = {}
+
+    init(_ base: InMemoryStorage) { self.base = base }
+
+    private func pause() async throws(StorageError) {
+      onRead()
+      let now = late
+      late = []
+      try await base.commit(now)
+    }
+
+    func load(_ key: StorageKey) async throws(StorageError) -> Data? {
+      let found = try await base.load(key)
+      try await pause()
+      return found
+    }
+
+    func loadRange(_ prefix: StorageKey) async throws(StorageError) -> [StoredItem] {
+      let found = try await base.loadRange(prefix)
+      try await pause()
+      return found
+    }
+
+    func save(_ key: StorageKey, _ data: Data) async throws(StorageError) { try await base.save(key, data) }
+    func remove(_ key: StorageKey) async throws(StorageError) { try await base.remove(key) }
+    func removeRange(_ prefix: StorageKey) async throws(StorageError) { try await base.removeRange(prefix) }
+    func children(of prefix: StorageKey) async throws(StorageError) -> [String] { try await base.children(of: prefix) }
+  }
+
+  @Test(arguments: [true, false]) func whatIsStoredDuringAReadIsNewerThanWhatIsRead(ofAll: Bool) async throws {
+    let id = try id(1)
+    _ = try await notebook([try record(1, "Plans")])
+    let slow = SlowReads(storage)
+    let notebook = Notebook(storage: slow)
+    try await notebook.load()
+    notebook.update(id) { $0.words = 7 }
+    slow.late = [notebook.storing(try #require(notebook[id]))]
+    if ofAll { try await notebook.refresh(id) } else { try await notebook.refresh(NoteKey(id)) }
+    #expect(slow.late.isEmpty && notebook[id]?.words == 7)
+  }
+
+  /// Each time that the record is read, the person has typed another word.
+  @Test func aPersonWhoTypesHearsOfWhatAnotherProcessHasStored() async throws {
+    let id = try id(1)
+    let other = try await notebook([try record(1, "Plans")])
+    let slow = SlowReads(storage)
+    let notebook = Notebook(storage: slow)
+    try await notebook.load()
+    other.update(id) { $0.title = "Trip" }
+    try await other.save(id)
+    slow.onRead = { notebook.update(id) { $0.words += 1 } }
+    try await notebook.refresh(id)
+    #expect(notebook[id]?.title == "Trip" && notebook[id]?.words ?? 0 > 0)
+  }
+
   @Test func movesInACircleEnd() async throws {
     let notebook = try await notebook([try record(1, "A"), try record(2, "B")])
     notebook.update(try id(1)) { $0.successor = try? id(2) }

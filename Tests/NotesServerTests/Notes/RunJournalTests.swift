@@ -69,6 +69,86 @@ import Testing
     #expect(log.writings.count == before + 2)
   }
 
+  @Test(arguments: [true, false]) func whatAFileContainsIsWrittenTogetherWithTheChangeThatTakesItsWordsIn(
+    isOpen: Bool
+  ) async throws {
+    let log = WrittenJournal()
+    let journal = RunJournal(files: log, run: "cc")
+    repo.beforeSending = { journal.write() }
+    let handle = try await repo.create(doc: Document(), id: id)
+    let text = try handle.change { try $0.putObject(obj: .ROOT, key: "content", ty: .Text) }
+    try await handle.flush()
+    if isOpen { journal.opened(NoteKey(id), handle) { nil } }
+    let before = log.writings.count
+    let lacking = TextDelta(utf8Offset: 0, deleted: [], inserted: Array("mine ".utf8))
+    let file = RunJournal.FileText(key: NoteKey(id), lacking: lacking, object: nil, replaced: nil)
+    try journal.takingIn(file, handle) {
+      try handle.change { try $0.spliceText(obj: text, start: 0, delete: 0, value: "tea") }
+    }
+    #expect(log.writings.count == before + 1)
+    let frame = try #require(JournalFrame.all(in: log.writings.last ?? []).first)
+    #expect(!frame.changes.isEmpty)
+    let base = TextBase(heads: handle.document.heads(), steps: [lacking], object: nil)
+    #expect(frame.files == [FileNews(base, item: nil, replacing: nil)])
+    #expect((handle.journal != nil) == isOpen)
+  }
+
+  /// A process has taken in what another program wrote, and was killed before it recorded that.
+  @Test(arguments: [true, false]) func whatAFileContainsIsRecordedUnlessSomethingElseHasBeenSince(
+    hasBeen: Bool
+  ) async throws {
+    let handle = try await repo.create(doc: Document(), id: id)
+    try handle.change { _ = try $0.putObject(obj: .ROOT, key: "content", ty: .Text) }
+    try await handle.flush()
+    let (heads, key) = (handle.document.heads(), NoteKey(id))
+    func base(_ letter: String) -> TextBase {
+      TextBase(heads: heads, steps: [TextDelta(utf8Offset: 0, deleted: [], inserted: Array(letter.utf8))])
+    }
+    let notebook = Notebook(storage: storage)
+    let date = Date(timeIntervalSince1970: 0)
+    var record = NoteRecord(id: id, title: "Tea", created: date, modified: date)
+    record.fileBase = base("a")
+    notebook.remember(record)
+    try await notebook.save(key)
+    let news = FileNews(base("b"), item: nil, replacing: base("a"))
+    files.journals["aa"] = JournalFrame(document: id, files: [news]).encoded
+    if hasBeen {
+      notebook.update(key) { $0.fileBase = base("c") }
+      try await notebook.save(key)
+    }
+    await journal.recover(repo, storage)
+    #expect(files.journals.isEmpty)
+    for _ in 0..<2 {
+      try await notebook.takeUnrecordedBases(of: key, handle)
+      try await notebook.reloadBase(of: key)
+      #expect(notebook[key]?.fileBase == base(hasBeen ? "c" : "b"))
+    }
+    #expect(try await storage.loadRange([FileNews.collection]).isEmpty)
+  }
+
+  /// It may have reached a peer, which then brings it.
+  @Test func whatAFileContainsWaitsForTheChangesThatItIsBasedOn() async throws {
+    let handle = try await repo.create(doc: Document(), id: id)
+    let text = try handle.change { try $0.putObject(obj: .ROOT, key: "content", ty: .Text) }
+    try await handle.flush()
+    let other = handle.document.fork()
+    try other.spliceText(obj: text, start: 0, delete: 0, value: "tea")
+    let base = TextBase(heads: other.heads(), steps: [])
+    let (notebook, key, date) = (Notebook(storage: storage), NoteKey(id), Date(timeIntervalSince1970: 0))
+    notebook.remember(NoteRecord(id: id, title: "Tea", created: date, modified: date))
+    try await notebook.save(key)
+    let news = FileNews(base, item: nil, replacing: nil)
+    files.journals["aa"] = JournalFrame(document: id, files: [news]).encoded
+    await journal.recover(repo, storage)
+    try await notebook.takeUnrecordedBases(of: key, handle)
+    try await notebook.loadBase(of: key)
+    #expect(notebook[key]?.fileBase == nil)
+    try handle.merge(other)
+    try await notebook.takeUnrecordedBases(of: key, handle)
+    try await notebook.reloadBase(of: key)
+    #expect(notebook[key]?.fileBase == base)
+  }
+
   @Test func aNoteThatIsInTheJournalAndNotInTheStoreIsMadeOfIt() async throws {
     let (fetched, typed) = try changes()
     leave(fetched, typed)

@@ -35,7 +35,7 @@ final class LoneSharing: SharingService {
   func disconnect(_ peer: PeerId) {}
   func rename(_ name: String) {}
   func followed(_ document: DocumentId) async throws(SharingError) {}
-  func unshare(_ document: DocumentId, from peer: PeerId?) async throws(SharingError) {}
+  func unshare(_ document: DocumentId, from peer: PeerId?) async throws(SharingError) -> Bool { false }
   func trust(_ peer: PeerId, name: String?, _ trust: PeerTrust) async throws(SharingError) { throw .refused }
   func join(ticket: String) async throws(SharingError) -> DocumentId { throw .refused }
   func connect(address: String) async throws(SharingError) -> PeerId { throw .refused }

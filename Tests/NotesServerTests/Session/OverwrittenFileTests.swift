@@ -53,4 +53,46 @@ import Testing
     }
     #expect(ana.text(of: id)?.split(separator: "\n").sorted() == ["eggs", "milk", "tea"])
   }
+
+  /// An editor has written its buffer over the words of another program, which it did not show yet, and nobody has lived to
+  /// be told.
+  @Test(arguments: [true, false]) func itStaysThoughTheServiceIsKilledAsTheFileIsWritten(
+    isOpenedAgain: Bool
+  ) async throws {
+    let (id, ana) = try await opened()
+    ana.files[path] = Array("tea\nmilk\n".utf8)
+    ana.send("workspace/didChangeWatchedFiles", ["changes": [["uri": .string(uri), "type": 2]]])
+    try await ana.wait(for: "the line") { ana.text(of: id) == "tea\nmilk\n" }
+    try await ana.pass(.seconds(5))
+    ana.files[path] = Array("tea\n".utf8)
+    world.crash("ben")
+    let next = ServiceUnderTest(world, files: ana.files)
+    try await next.start()
+    if isOpenedAgain {
+      next.open(uri, "tea\n")
+      try await next.wait(for: "the note") { next.binding(uri) != nil }
+    } else {
+      _ = try await next.request("notes/open", ["id": .string(id.description)])
+    }
+    try await next.pass(.seconds(2))
+    _ = try await next.handle(of: id)
+    #expect(next.text(of: id) == "tea\nmilk\n")
+  }
+
+  /// The editor shows the line when another program deletes it.
+  @Test func whatAnotherProgramDeletesIsDeletedAlsoIfNoServiceRuns() async throws {
+    let (id, ana) = try await opened()
+    ana.change(uri, "tea\nmilk\n", version: 2)
+    ana.files[path] = Array("tea\nmilk\n".utf8)
+    ana.send("textDocument/didSave", ["textDocument": ["uri": .string(uri)]])
+    try await ana.pass(.seconds(5))
+    world.crash("ben")
+    ana.files[path] = Array("milk\n".utf8)
+    let next = ServiceUnderTest(world, files: ana.files)
+    try await next.start()
+    next.open(uri, "milk\n")
+    try await next.wait(for: "the note") { next.binding(uri) != nil }
+    try await next.pass(.seconds(2))
+    #expect(next.text(of: id) == "milk\n")
+  }
 }

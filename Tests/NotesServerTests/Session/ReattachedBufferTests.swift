@@ -73,6 +73,28 @@ import Testing
     }
   }
 
+  /// The new service has not read yet what the former one had stored of this when the person types on.
+  @Test func whatIsTypedAfterAnUndoStaysThoughTheHistoryIsReadOnlyThen() async throws {
+    let (note, ben) = try await shared("tea\n")
+    let run = ben.service.run
+    ben.open(uri, "tea\n")
+    try await ben.wait(for: "the note") { ben.binding(uri) != nil }
+    ben.change(uri, "tea\nmilk\n", version: 2)
+    try await ben.wait(for: "what is typed") { ben.text(of: note.id) == "tea\nmilk\n" }
+    try await ben.handle(of: note.id).flush()
+    ben.open(uri, "tea\nmilk\n", reattach: true, run: run)
+    ben.send("notes/undo", ["uri": .string(uri), "version": 1, "rev": 0], id: 7)
+    ben.change(uri, "tea\nmilk\nbread\n", version: 2)
+    ben.send("notes/undo", ["uri": .string(uri), "version": 2, "rev": 0], id: 8)
+    ben.change(uri, "tea\nmilk\nbread\neggs\n", version: 3)
+    for id in [7, 8] {
+      try await ben.wait(for: "the answer") { ben.sent.contains { $0["id"]?.intValue == id } }
+    }
+    #expect(ben.text(of: note.id) == "tea\neggs\n")
+    ben.send("notes/undo", ["uri": .string(uri), "version": 3, "rev": 0], id: 9)
+    try await ben.wait(for: "what is left") { ben.text(of: note.id) == "tea\n" }
+  }
+
   /// The service was killed before it had read that the buffer was opened.
   @Test func whatWasDeletedBeforeAnyServiceHadOpenedTheBufferStaysDeleted() async throws {
     let (note, ben) = try await shared("tea\n")

@@ -11,11 +11,14 @@ struct RemoveRequest: SharedNoteRequest {
   let peer: String
   /// Whether the others continue in a new document.
   let movesOn: Bool
+  /// Whether only to look whether that is possible, before the person is asked.
+  let onlyChecks: Bool
 
   init(_ params: Parameters) throws(ResponseError) {
     note = try NoteReference(params)
     peer = try params.string("peer")
     movesOn = try params.boolIfPresent("moveOn") ?? false
+    onlyChecks = try params.boolIfPresent("check") ?? false
   }
 
   func perform(for editor: Editor) async throws -> Result {
@@ -27,8 +30,9 @@ struct RemoveRequest: SharedNoteRequest {
       throw NotesError(.refused, "\(host.name) shares this note with you; \(name).")
     }
     guard let person = service.sharing.people(on: record.id).first(where: { $0.peer == peer }) else {
-      throw NotesError.notSharedWithPerson
+      throw NotesError.notShared(with: service.sharing.name(of: peer))
     }
+    guard !onlyChecks else { return Result(id: record.id, name: person.name) }
     guard movesOn else {
       try await service.sharing.unshare(record.id, from: peer)
       service.presenceTracker.unshared(record.id, by: peer)

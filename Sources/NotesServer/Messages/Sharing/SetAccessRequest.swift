@@ -28,12 +28,19 @@ struct SetAccessRequest: SharedNoteRequest {
     if let host = sharing.host(of: record.id), host.peer == peer {
       throw NotesError(.refused, "\(host.name) shares this note with you; unshare it to leave.")
     }
-    guard try await sharing.setAccess(access, to: record.id, for: peer) else { throw NotesError.notSharedWithPerson }
+    guard try await sharing.setAccess(access, to: record.id, for: peer) else {
+      throw NotesError.notShared(with: sharing.name(of: peer))
+    }
     if access == .none { editor.service.presenceTracker.unshared(record.id, by: peer) }
     return NoResult()
   }
 }
 
 extension NotesError {
-  static let notSharedWithPerson = NotesError(.notFound, "Not shared with this person by you.")
+  /// What the request is to change is not there: with this person, or with nobody at all.
+  static func notShared(with name: String?) -> NotesError {
+    NotesError(
+      .notFound,
+      name.map { "You do not share this note with \(NoteNews.cut($0, to: 24))." } ?? "This note is not shared.")
+  }
 }

@@ -18,8 +18,9 @@ struct UnshareRequest: SharedNoteRequest {
     let record = try editor.note(note)
     let peer = try peer.map { name throws(NotesError) in try sharing.peer(named: name) }
     let people = peer.map { [$0] } ?? sharing.people(on: record.id).map(\.peer)
-    try await sharing.unshare(record.id, from: peer)
+    let wasShared = try await sharing.unshare(record.id, from: peer)
     for person in people { editor.service.presenceTracker.unshared(record.id, by: person) }
+    guard wasShared else { throw NotesError.notShared(with: peer.map { sharing.name(of: $0) }) }
     return NoResult()
   }
 }

@@ -5,15 +5,20 @@ local api = vim.api
 local say = require("notes_lsp.say")
 local service = require("notes_lsp.service")
 local files = require("notes_lsp.files")
-local refresh = require("notes_lsp.view").refresh
+local view = require("notes_lsp.view")
+local refresh = view.refresh
 local M = {}
 
 local reminder_ms = 3000
 -- What is waited for, and what was announced, oldest first.
 local waiting, arrived = {}, {}
 
--- The user's place and the text around it; equal afterwards if the user has done nothing.
-local function mark() return { api.nvim_get_current_win(), api.nvim_buf_get_changedtick(0), vim.fn.getcurpos() } end
+-- The user's place and the text around it; equal afterwards if the user has done nothing. A list changes by itself, and with it the
+-- cursor's place.
+local function mark()
+  local here = { api.nvim_get_current_win(), api.nvim_get_current_buf() }
+  return vim.b.notes_lsp_view and here or { here, api.nvim_buf_get_changedtick(0), vim.fn.getcurpos() }
+end
 
 -- Whether the question was waited for.
 local function forget(question)

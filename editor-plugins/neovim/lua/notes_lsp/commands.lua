@@ -134,14 +134,25 @@ function M.unshare(name)
   end)
 end
 
--- Removes a person from the current note permanently: the others go on in a new copy.
+-- Removes a person, by id or name, from a note permanently: the others go on in a new copy. Whether the note is shared with such a
+-- person is found out before anything is asked.
+function M.remove_from(target, peer, is_sure)
+  local params = vim.tbl_extend("force", target, { peer = peer, moveOn = true, check = not is_sure })
+  ask("notes/remove", params, function(result)
+    local question = "Go on without " .. (result.name or "") .. ", who keeps a copy?"
+    if is_sure then
+      refresh()
+    elseif vim.fn.confirm(question, "&Remove\n&Cancel", 2) == 1 then
+      M.remove_from(target, peer, true)
+    end
+  end)
+end
+
 function M.remove(name, is_sure)
   local note = current()
   if not note then return end
-  local question = "Go on without " .. name .. ", who keeps a copy?"
-  if not is_sure and vim.fn.confirm(question, "&Remove\n&Cancel", 2) ~= 1 then return end
   local found = presence.find(note, name)
-  ask("notes/remove", { uri = note.uri, peer = found and found.peer or name, moveOn = true }, function() refresh() end)
+  M.remove_from({ uri = note.uri }, found and found.peer or name, is_sure)
 end
 
 function M.rename(given)

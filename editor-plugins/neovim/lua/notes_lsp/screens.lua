@@ -100,11 +100,7 @@ return function(M, ask, current, choose)
           M.set_access(target, row, access[it])
         end)
       end },
-      { "D", "remove from the note", "peer", function(row)
-        local question = "Go on without " .. row.name .. ", who keeps a copy?"
-        if vim.fn.confirm(question, "&Remove\n&Cancel", 2) ~= 1 then return end
-        ask("notes/remove", with(target, { peer = row.peer, moveOn = true }), view.refresh)
-      end },
+      { "D", "remove from the note", "peer", function(row) M.remove_from(target, row.peer) end },
       verify, block, { "S", "share: a ticket to send", nil, share(target) },
     })
   end

@@ -36,9 +36,10 @@ export def Await(method: string, params: dict<any>, line: string, still: string,
   })
 enddef
 
-# The user's place and the text around it; equal afterwards if the user has done nothing.
+# The user's place and the text around it; equal afterwards if the user has done nothing. A list changes by itself, and with it the
+# cursor's place.
 def Mark(): list<any>
-  return [win_getid(), bufnr(), getbufvar(bufnr(), 'changedtick'), getcurpos()]
+  return [win_getid(), bufnr()] + (view.IsLive(bufnr()) ? [] : [getbufvar(bufnr(), 'changedtick'), getcurpos()])
 enddef
 
 # Returns whether it was waited for.

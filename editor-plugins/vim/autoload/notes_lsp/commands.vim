@@ -179,16 +179,19 @@ export def Remove(isSure: bool, name: string)
   endif
   const found = presence.Find(note, name)
   sync.Flush(note, false)
-  RemovePerson({uri: note.uri}, {peer: empty(found) ? name : found.peer, name: name}, isSure)
+  RemovePerson({uri: note.uri}, empty(found) ? name : found.peer, isSure)
 enddef
 
-export def RemovePerson(target: dict<any>, person: dict<any>, isSure = false)
-  const question = $'Go on without {person.name}, who keeps a copy?'
-  if !isSure && status.Confirm(question, "&Remove\n&Cancel", 2) != 1
-    return
-  endif
-  # The service reports the result as an event.
-  service.Request('notes/remove', target->copy()->extend({peer: person.peer, moveOn: true}), Then((_) => view.Refresh()))
+# `peer`: an id or a name. Whether the note is shared with such a person is found out before anything is asked.
+export def RemovePerson(target: dict<any>, peer: string, isSure = false)
+  const params = target->copy()->extend({peer: peer, moveOn: true})
+  service.Request('notes/remove', params->copy()->extend({check: !isSure}), Then((result) => {
+    if isSure
+      view.Refresh()
+    elseif status.Confirm($'Go on without {result.name}, who keeps a copy?', "&Remove\n&Cancel", 2) == 1
+      RemovePerson(target, peer, true)
+    endif
+  }))
 enddef
 
 # The title is the note's; the file follows when it is closed.

@@ -139,6 +139,11 @@ def Highlight(bufnr: number, rows: list<any>, lines: list<string>)
   endfor
 enddef
 
+# Whether the text of the buffer changes as things happen.
+export def IsLive(bufnr: number): bool
+  return views->has_key(bufnr)
+enddef
+
 # The row under the cursor; {} on a heading.
 export def Row(): dict<any>
   return views->has_key(bufnr()) ? views[bufnr()].rows->get(line('.') - 1, {}) : {}
