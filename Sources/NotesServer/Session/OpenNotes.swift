@@ -6,6 +6,8 @@ final class OpenNotes {
   /// What to store together with each note's document.
   private var companions: [NoteKey: () -> [StorageChange]] = [:]
 
+  var documents: Set<DocumentId> { Set(companions.keys.map(\.document)) }
+
   func contains(_ key: NoteKey) -> Bool { companions[key] != nil }
 
   /// Whether the note, or an item of the meeting, is open.

@@ -80,7 +80,7 @@ public final class Service {
     repo.observe { [weak self] event in self?.repoDid(event) }
     sharing.onChange = { event in events.send(.sharingChanged(event)) }
     events.add { [weak self] event in
-      if case .recordRead(let id) = event { self?.watchIfPlaced(id) }
+      if case .recordRead(let id) = event { self?.readRecord(of: id) }
     }
   }
 
@@ -91,7 +91,9 @@ public final class Service {
       if journal.waits(for: handle.id) { journal.recoverSoon(repo, notebook.storage) }
       if notebook[handle.id]?.hasPlace ?? false { fileSync.watch(handle) } else { learn(of: handle) }
       documentFiles.watch(handle)
-    case .siblingDisconnected: fileSync.planAll()
+    case .siblingDisconnected:
+      fileSync.planAll()
+      siblings.readOpenNotesAgain()
     case .documentReleased(let id):
       fileSync.forget(id)
       documentFiles.forget(id)
@@ -166,6 +168,15 @@ public final class Service {
       try? await notebook.refresh(handle.id)
       watchIfPlaced(handle.id)
     }
+  }
+
+  /// The record of a document was read again.
+  private func readRecord(of id: DocumentId) {
+    watchIfPlaced(id)
+    // The process that has moved the note may have ended before it could say so.
+    let latest = notebook.latest(id)
+    guard latest != id, environment.openNotes.contains(id) else { return }
+    Task { @AutomergeRepo in await mover.heardOfMove(id, to: latest) }
   }
 
   private func watchIfPlaced(_ id: DocumentId) {

@@ -72,6 +72,11 @@ final class Siblings {
   /// Call when this process has stored a record of the document.
   func stored(_ id: DocumentId) { recordNews.tell(id) }
 
+  /// Reads what other processes have stored of the notes that are open here: one that has ended may not have said so.
+  func readOpenNotesAgain() {
+    for id in environment.openNotes.documents.sorted(by: { $0.description < $1.description }) { readAgain(id) }
+  }
+
   /// Call when another process has stored a record of the document.
   private func readAgain(_ id: DocumentId) {
     Task { @AutomergeRepo in

@@ -2,6 +2,7 @@ import AutomergeRepo
 import Foundation
 import Testing
 
+@testable import NotesServer
 @testable import ServiceSimulation
 
 /// Whole services in one process: `make simulate` runs more seeds with all steps, and `make simulate SEED=123` one of them again.
@@ -109,6 +110,40 @@ import Testing
     #expect(one.text.string.components(separatedBy: saved[1]).count == 2)
     person.disk.failure = nil
     try await simulation.settle()
+  }
+
+  /// The first service has stored that the note continues in another document, and is killed before it tells the second.
+  @Test func bothEditorsGoOnInTheDocumentToWhichAKilledServiceMovedTheNote() async throws {
+    let simulation = Simulation(seed: 1)
+    try await simulation.begin()
+    let person = simulation.people[0]
+    let (first, second) = (person.services[0], person.start(random: &simulation.random))
+    try await simulation.wait(for: "the second service") { second.isLoaded && !second.repo.siblings.isEmpty }
+    simulation.openBuffer(second, of: person)
+    await simulation.pass(.seconds(2))
+    let old = try #require(first.repo.handles.first { $0.id.description == simulation.id })
+    let new = try first.service.makeSuccessor(of: old)
+    let buffer = try #require(second.buffer)
+    buffer.edit(0..<0, with: "before\n")
+    buffer.flush()
+    await simulation.pass(.seconds(1))
+    // A notebook of its own, which tells nobody.
+    let (mover, now) = (Notebook(storage: first.service.notebook.storage), person.clock.date)
+    var isMoved = false
+    Task { @AutomergeRepo in
+      try await new.flush()
+      try await mover.load()
+      try await mover.move(old.id, to: new.id, undoing: [], at: now)
+      isMoved = true
+    }
+    try await simulation.wait(for: "the move") { isMoved }
+    person.crash(first)
+    await simulation.pass(.seconds(2))
+    buffer.edit(0..<0, with: "afterwards\n")
+    buffer.flush()
+    await simulation.pass(.seconds(2))
+    #expect(second.documentText(new.id.description) == "afterwards\nbefore\nstart\n")
+    #expect(buffer.text.string == "afterwards\nbefore\nstart\n" && buffer.complaints.isEmpty)
   }
 
   /// The second service has read the note before the first one's editor wrote to the file, and hears nothing of the first.
