@@ -6,8 +6,15 @@ import NotesServer
 enum DocumentFile {
   static func read(_ path: String) throws -> Data {
     do { return try Data(contentsOf: URL(fileURLWithPath: path)) } catch {
-      throw Failure(message: "\(path) cannot be read: \(error.localizedDescription)")
+      throw Failure(message: "\(path) cannot be read: \(reason(error))")
     }
+  }
+
+  /// What the system says, without Foundation's sentence around it.
+  private static func reason(_ error: any Error) -> String {
+    let cause = (error as NSError).userInfo[NSUnderlyingErrorKey] as? any Error
+    let code = (cause as? POSIXError)?.code.rawValue ?? (cause as NSError?).flatMap { Int32(exactly: $0.code) }
+    return code.map { String(cString: strerror($0)) } ?? error.localizedDescription
   }
 
   /// The document in a file, and how many bytes of a container precede it.
@@ -31,7 +38,7 @@ enum DocumentFile {
       throw Failure(message: "\(path) exists already; --force replaces it.")
     }
     do { try bytes.write(to: URL(fileURLWithPath: path), options: .atomic) } catch {
-      throw Failure(message: "\(path) cannot be written: \(error.localizedDescription)")
+      throw Failure(message: "\(path) cannot be written: \(reason(error))")
     }
   }
 }

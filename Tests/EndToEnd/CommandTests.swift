@@ -54,6 +54,15 @@ struct CommandTests {
     #expect("\(error)".contains(first) && "\(error)".contains(third))
   }
 
+  @Test func aFileThatIsNotThereIsSaidInOneSentence() throws {
+    let binary = try #require(NotesBinary.path)
+    for verb in [["dump"], ["validate"], ["join-files", "/none/b", "-o", "/none/c"]] {
+      let result = try ChildProcess.run([binary, verb[0], "/none/a"] + verb.dropFirst())
+      let said = String(decoding: result.output + result.errorOutput, as: UTF8.self)
+      #expect(said.contains("/none/a cannot be read: No such file or directory"), "\(verb[0]): \(said)")
+    }
+  }
+
   /// All that the store holds, wherever in its files it is at the moment.
   private func storedRows(_ user: NotesUser) throws -> String {
     let script = "import sqlite3, sys; print('\\n'.join(sqlite3.connect(sys.argv[1]).iterdump()))"

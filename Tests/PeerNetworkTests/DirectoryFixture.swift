@@ -72,6 +72,7 @@ struct DirectoryFixture {
   let links: LinkKeeper
   let news: PeerNews
   let admissions: Admissions
+  let guests: GuestIntroductions
   let invitations: InvitationExchange
   let mover: DocumentMover
   let trust: TrustDecisions
@@ -83,7 +84,7 @@ struct DirectoryFixture {
     links = LinkKeeper(provider, registry, grants, clock: network.clock)
     news = PeerNews(registry, clock: network.clock)
     admissions = Admissions(network, grants, registry, links, news, store)
-    let guests = GuestIntroductions(network, grants, registry, links, admissions, news, store)
+    guests = GuestIntroductions(network, grants, registry, links, admissions, news, store)
     let tickets = TicketIssuer(TicketBook(), network, grants, registry, links, news, store)
     invitations = InvitationExchange(
       OfferBudget(), network, grants, registry, provider, links, admissions, news, store)

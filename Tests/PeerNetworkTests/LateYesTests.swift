@@ -188,6 +188,31 @@ import UV
     }
   }
 
+  /// The host sends its guests' names right behind its answer, and only once.
+  @Test func theGuestsThatAHostNamesBehindALateAnswerAreIntroduced() async throws {
+    try await TestLoop.run { loop in
+      let scene = try await JoinScene()
+      let (host, fellow, stranger) = (scene.tickets[0].peer, Identity().peerId, Identity().peerId)
+      func list(_ peer: PeerId) -> GuestList {
+        let guests = [scene.parts.network.peerId, peer].map {
+          GuestList.Guest(peer: $0, access: .write, name: nil, addresses: [])
+        }
+        return GuestList(document: scene.document, guests: guests)
+      }
+      async let outcome = scene.join(scene.tickets[0])
+      try await eventually("presented", on: loop) { scene.presented == 1 }
+      scene.parts.network.manualClock.advance(by: PendingJoin.checkLifetime)
+      scene.accept(0)
+      scene.parts.guests.receive(list(fellow), from: host)
+      // The control: nobody else names guests meanwhile.
+      scene.parts.guests.receive(list(stranger), from: stranger)
+      let result = await outcome
+      #expect(result == .success(scene.document))
+      try await eventually("introduced", on: loop) { scene.parts.grants.introductions[scene.document] != nil }
+      #expect(scene.parts.grants.introductions[scene.document] == [fellow: .write])
+    }
+  }
+
   /// Two hosts with tickets for one document.
   @AutomergeRepo
   private struct JoinScene {
@@ -199,7 +224,7 @@ import UV
 
     init() async throws {
       parts = try await DirectoryFixture()
-      holder = TicketHolder(parts.provider, parts.registry, parts.links, parts.admissions)
+      holder = TicketHolder(parts.provider, parts.registry, parts.links, parts.admissions, parts.guests)
       let document = try DirectoryFixture.document(1)
       self.document = document
       tickets = try [UInt8(1), 2].map { number in

@@ -20,7 +20,7 @@ import UV
 
     init() async throws {
       parts = try await DirectoryFixture()
-      holder = TicketHolder(parts.provider, parts.registry, parts.links, parts.admissions)
+      holder = TicketHolder(parts.provider, parts.registry, parts.links, parts.admissions, parts.guests)
       let address = DirectoryFixture.address(1)
       ticket = try #require(
         Ticket(

@@ -124,7 +124,7 @@ final class DocumentMover {
     guard grants.host(of: move.document) == host, !move.removed.contains(network.peerId), history.isNews(move) else {
       return
     }
-    guests.hold(move.successor)
+    guests.hold(move.successor, from: host)
     checks[move.document] = Check(host: host, successors: [move.successor])
     Task {
       defer {
@@ -139,7 +139,7 @@ final class DocumentMover {
       // Reported before the document arrives, so that the person does not continue to write in the old one.
       self.news.tell(.moved(NoteMove(move), name: self.registry.name(of: host)))
       _ = self.admissions.admit(host: host, of: move.successor, access)
-      self.guests.takeHeld(move.successor, from: host)
+      self.guests.takeHeld(move.successor)
     }
   }
 

@@ -13,8 +13,13 @@ final class GuestIntroductions {
   private let store: PeerStore
   /// For each connected guest and document, the guests that we have told it about.
   private var told: [PeerId: [DocumentId: GuestList]] = [:]
-  /// A host's list of guests on a document that has moved, held while we check whether the move is acceptable.
-  private var held: [DocumentId: GuestList?] = [:]
+  /// A list of guests that came before it was decided whether its sender is the document's host.
+  private struct Held {
+    let host: PeerId
+    var list: GuestList?
+  }
+
+  private var held: [DocumentId: Held] = [:]
 
   init(
     _ documents: any SharedDocuments, _ grants: Grants, _ registry: PeerRegistry, _ links: LinkKeeper,
@@ -126,7 +131,7 @@ final class GuestIntroductions {
   /// Applies a list of guests, which only the document's host may send.
   func receive(_ list: GuestList?, from host: PeerId) {
     guard let list else { return network.complain(of: host, "sent a list of guests that makes no sense") }
-    if held[list.document] != nil { held[list.document] = .some(list) }
+    if held[list.document]?.host == host { held[list.document]?.list = list }
     guard grants.access(list.document, for: host) > .none else { return }
     guard grants.host(of: list.document) == host else {
       if list.guests.isEmpty { letGo(of: list.document, by: host) }
@@ -161,12 +166,14 @@ final class GuestIntroductions {
     news.tell(.networkState)
   }
 
-  /// Holds the next list of guests on this document, whose host is not the sender yet.
-  func hold(_ document: DocumentId) { held[document] = .some(nil) }
+  /// Holds this peer's next list of guests on this document, whose host it may become.
+  func hold(_ document: DocumentId, from host: PeerId) {
+    if held[document]?.host != host { held[document] = Held(host: host) }
+  }
 
-  /// Applies the held list, if it came from the peer that is now the document's host.
-  func takeHeld(_ document: DocumentId, from host: PeerId) {
-    if let list = held[document] ?? nil { receive(list, from: host) }
+  /// Applies the held list. Call when the peer has become the document's host.
+  func takeHeld(_ document: DocumentId) {
+    if let held = held[document], let list = held.list { receive(list, from: held.host) }
   }
 
   func stopHolding(_ document: DocumentId) { held[document] = nil }

@@ -81,7 +81,7 @@ public final class PeerDirectory {
     admissions = Admissions(repo, grants, registry, links, news, store)
     guests = GuestIntroductions(repo, grants, registry, links, admissions, news, store)
     tickets = TicketIssuer(book, repo, grants, registry, links, news, store)
-    joins = TicketHolder(provider, registry, links, admissions)
+    joins = TicketHolder(provider, registry, links, admissions, guests)
     invitations = InvitationExchange(budget, repo, grants, registry, provider, links, admissions, news, store)
     mover = DocumentMover(
       history, repo, grants, registry, links, admissions, guests, tickets, invitations, news, store)

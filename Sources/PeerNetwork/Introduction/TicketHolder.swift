@@ -8,10 +8,15 @@ final class TicketHolder {
   private let registry: PeerRegistry
   private let links: LinkKeeper
   private let admissions: Admissions
+  private let guests: GuestIntroductions
   private var pending: [PendingJoin.Key: PendingJoin] = [:]
 
-  init(_ provider: any PeerLinking, _ registry: PeerRegistry, _ links: LinkKeeper, _ admissions: Admissions) {
-    (self.provider, self.registry, self.links, self.admissions) = (provider, registry, links, admissions)
+  init(
+    _ provider: any PeerLinking, _ registry: PeerRegistry, _ links: LinkKeeper, _ admissions: Admissions,
+    _ guests: GuestIntroductions
+  ) {
+    (self.provider, self.registry, self.links) = (provider, registry, links)
+    (self.admissions, self.guests) = (admissions, guests)
   }
 
   private var network: any PeerMessaging { registry.network }
@@ -150,11 +155,15 @@ final class TicketHolder {
     if let checked = waiting.checkedAt, clock.now - checked < PendingJoin.checkLifetime {
       return admit(document, access, host: host, key: key)
     }
+    // The host's list of guests comes right behind its answer.
+    guests.hold(document, from: host)
     Task {
+      defer { self.guests.stopHolding(document) }
       if await self.admissions.isElsewhere(document, than: host) {
         self.finish(key, .failure(.alreadyHere(document)))
       } else if self.pending[key] != nil {
         self.admit(document, access, host: host, key: key)
+        self.guests.takeHeld(document)
       }
     }
   }
