@@ -4,7 +4,8 @@ import Foundation
 
 /// When something goes wrong, to understand a failure: the end of a run shows only that it has.
 extension Simulation {
-  /// Notes which words stand twice, and which lines are no words, in the document of any service, each once.
+  /// Notes which words stand twice, which lines are no words, and which words are back that were deleted, in the document of any
+  /// service, each once.
   func noteTroubles() {
     for service in people.flatMap(\.services) {
       let lines = service.documentText(id).split(separator: "\n").map(String.init)
@@ -15,6 +16,11 @@ extension Simulation {
       for line in lines where !words.contains(line) && !deleted.contains(line) && !injector.uncertain.contains(line) {
         noteTrouble("\(line) is no word", in: service)
       }
+      let here = deleted.intersection(lines), gone = deleted.subtracting(lines)
+      for line in here.sorted() where withoutDeleted[service.name]?.contains(line) ?? false {
+        noteTrouble("\(line) is back", in: service)
+      }
+      withoutDeleted[service.name] = gone
     }
   }
 

@@ -47,6 +47,8 @@ public final class Simulation {
   public var watchesDocuments = false
   /// What has gone wrong so far.
   var troubles: Set<String> = []
+  /// The deleted words that are not in the document of a service, by its name.
+  var withoutDeleted: [PeerId: Set<String>] = [:]
   /// What was done, line by line, to understand a failure.
   public private(set) var history: [String] = []
   let seed: UInt64
