@@ -16,8 +16,6 @@ struct FileMerge: Hashable, Sendable {
     (self.splices, self.lacking, self.base) = (splices, lacking, base)
   }
 
-  var hasDeletions: Bool { splices.contains { $0.deleteUTF8 > 0 } }
-
   /// The size of the document's changes, in bytes of UTF-8.
   var changedBytes: Int { splices.reduce(0) { $0 + $1.deleteUTF8 + $1.insert.count } }
 

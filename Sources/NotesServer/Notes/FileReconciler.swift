@@ -159,13 +159,6 @@ final class FileReconciler {
       .takeIn(contents).splices.isEmpty
   }
 
-  /// Whether the file lacks words of the note, or may do so.
-  private func holdsLess(_ contents: FileContents, _ base: TextBase?, _ note: NoteDocument) -> Bool {
-    guard contents.text.count < FileComparison.maximumBytesAtOnce else { return true }
-    return ThreeWayMerge(note: note, bases: base.map { [$0] } ?? [], encoding: .utf8, gate: .plain)
-      .takeIn(contents).hasDeletions
-  }
-
   /// Whether the missing file held the note's present text.
   private func holdsNothingNew(_ note: NoteDocument, _ base: TextBase?) -> Bool {
     guard let base, note.document.unknown(base.heads).isEmpty,
@@ -221,7 +214,7 @@ final class FileReconciler {
   ) async throws -> Bool {
     let key = NoteKey(handle.id, item: note.item)
     var editorTexts: [TextBase] = []
-    if holdsLess(contents, base, note) { editorTexts = try await notebook.editorTexts(of: key) }
+    if !holds(contents, base, note) { editorTexts = try await notebook.editorTexts(of: key) }
     let merge: @Sendable ([UInt8]?) -> ThreeWayMerge = { [editorTexts] text in
       ThreeWayMerge(
         note: note, bases: base.map { [$0] } ?? [], encoding: .utf8, gate: .plain, possibleBases: editorTexts,

@@ -13,6 +13,8 @@ struct JournalFrame: Hashable {
   var clients: [Client] = []
   /// What working files contain, now that their words are in the document.
   var files: [FileNews] = []
+  /// What editors say that they have written to working files.
+  var written: [Client] = []
 
   /// A change to what one editor has of a note.
   struct Client: Hashable {
@@ -53,7 +55,7 @@ struct JournalFrame: Hashable {
   }
 
   private func encode(into writer: inout CBORWriter) {
-    writer.map(1 + (changes.isEmpty ? 0 : 1) + (clients.isEmpty ? 0 : 1) + (files.isEmpty ? 0 : 1))
+    writer.map(1 + [changes.isEmpty, clients.isEmpty, files.isEmpty, written.isEmpty].count { !$0 })
     writer.text("document")
     writer.bytes(document.bytes)
     if !changes.isEmpty {
@@ -69,6 +71,11 @@ struct JournalFrame: Hashable {
       writer.text("files")
       writer.array(files.count)
       for file in files { file.encode(into: &writer) }
+    }
+    if !written.isEmpty {
+      writer.text("written")
+      writer.array(written.count)
+      for client in written { client.encode(into: &writer) }
     }
   }
 
@@ -102,11 +109,16 @@ struct JournalFrame: Hashable {
     self.init(
       document: id, changes: record["changes"]?.bytes.map { Array($0) } ?? [],
       clients: record["clients"]?.array?.compactMap(Client.init) ?? [],
-      files: record["files"]?.array?.compactMap(FileNews.init) ?? [])
+      files: record["files"]?.array?.compactMap(FileNews.init) ?? [],
+      written: record["written"]?.array?.compactMap(Client.init) ?? [])
   }
 
-  init(document: DocumentId, changes: [UInt8] = [], clients: [Client] = [], files: [FileNews] = []) {
+  init(
+    document: DocumentId, changes: [UInt8] = [], clients: [Client] = [], files: [FileNews] = [],
+    written: [Client] = []
+  ) {
     (self.document, self.changes, self.clients, self.files) = (document, changes, clients, files)
+    self.written = written
   }
 }
 
@@ -159,6 +171,8 @@ struct JournalContent {
   var clients: [NoteKey: ClientBase] = [:]
   /// What it had found working files to contain.
   var files: [NoteKey: FileNews] = [:]
+  /// What editors said last that they had written to working files.
+  var written: [NoteKey: ClientBase] = [:]
 
   init(_ frames: [JournalFrame]) {
     for frame in frames {
@@ -174,6 +188,9 @@ struct JournalContent {
       for file in frame.files {
         let key = NoteKey(frame.document, item: file.item)
         files[key] = file.following(files[key])
+      }
+      for client in frame.written {
+        if case .has(let base) = client.news { written[NoteKey(frame.document, item: client.item)] = base }
       }
     }
   }

@@ -112,6 +112,14 @@ final class RunJournal {
     append(JournalFrame(document: key.document, files: [news]))
   }
 
+  /// Call when an editor says that a working file contains this. If this process is killed before it has seen that, and another
+  /// program has written to the file, the next one needs to know.
+  func editorWrote(_ text: ClientBase, _ key: NoteKey) {
+    guard text.base.textByteCount <= FileNews.maximumTextBytes else { return }
+    append(
+      JournalFrame(document: key.document, written: [JournalFrame.Client(item: key.item, news: .has(text))]))
+  }
+
   /// Call when the store has what this file contains.
   func fileIsStored(_ key: NoteKey) { fileNews[key] = nil }
 
@@ -314,7 +322,8 @@ final class RunJournal {
         }
         try await storage.commit(
           content.clients.map { .save($0.value.item($0.key, run: run)) }
-            + content.files.map { .save($0.value.stored($0.key.document, run: run)) })
+            + content.files.map { .save($0.value.stored($0.key.document, run: run)) }
+            + content.written.map { .save($0.value.item($0.key, run: run + "-written")) })
         guard unplaced.isEmpty else {
           waiting.formUnion(unplaced)
           log.warning("The journal of a process that was killed is kept: not here yet: \(unplaced.count) documents.")

@@ -101,7 +101,7 @@ final class BufferOpener {
           }
         }
         var merged = await mergedOffLoop(text, handle, record.item, origin ?? .file, version: version)
-        if !isReattached, origin?.isFile ?? false, merged?.splices.contains(where: { $0.deleteUTF8 > 0 }) ?? false {
+        if !isReattached, origin?.isFile ?? false, !(merged?.splices ?? []).isEmpty {
           let possible = try await reading(uri, opening.number) { [service] in
             try await service.notebook.editorTexts(of: record.key)
           }

@@ -33,7 +33,7 @@ final class OpenFile {
   /// What another program wrote, and the note has; a plain client may show it at any moment by reading the file again.
   var mergedText: [UInt8]?
   private var seen = Seen()
-  /// What editors had, read when the file first lacks words.
+  /// What editors had, read when the file first differs.
   private var editorTexts: [TextBase]?
   private var work: Task<Void, Never>?
   private var workNumber = 0
@@ -85,6 +85,7 @@ final class OpenFile {
 
   /// The editor says that the file holds its text.
   func wrote(_ base: TextBase) {
+    environment.journal.editorWrote(ClientBase(base: base, time: environment.clock.date, object: base.object), key)
     claims.all.append(base)
     claims.hasWaited = false
     look()
@@ -249,7 +250,7 @@ final class OpenFile {
       guard let again = await merged(contents) else { return later() }
       (merge, note) = again
     }
-    if merge.hasDeletions, editorTexts == nil {
+    if !merge.splices.isEmpty, editorTexts == nil {
       editorTexts = try await environment.notebook.editorTexts(of: key)
       guard let again = await merged(contents) else { return later() }
       (merge, note) = again

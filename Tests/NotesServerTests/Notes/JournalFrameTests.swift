@@ -57,6 +57,7 @@ import Testing
       frame(.has(base(3, revs: [4, 5])), "chunk"), frame(.sent(ClientBase.Sent(rev: 6, heads: heads[1]))),
       JournalFrame(document: id, clients: [JournalFrame.Client(item: "tea", news: .closed)]),
       JournalFrame(document: id, changes: [1], files: [file(1, after: nil), file(2, after: 1, item: "tea")]),
+      JournalFrame(document: id, written: [JournalFrame.Client(item: "tea", news: .has(base(2)))]),
     ]
     #expect(JournalFrame.all(in: frames.flatMap(\.encoded)) == frames)
   }

@@ -169,6 +169,19 @@ import Testing
     #expect(try await storage.loadRange([FileNews.collection]).isEmpty)
   }
 
+  /// The process was killed before it saw that in the file, and another program has written to the file since.
+  @Test func whatAnEditorSaidThatItWroteIsKnownToTheNextProcess() async throws {
+    let log = WrittenJournal()
+    let handle = try await repo.create(doc: Document(), id: id)
+    try await handle.flush()
+    let wrote = ClientBase(base: TextBase(heads: handle.document.heads(), steps: []), time: Date(milliseconds: 5))
+    RunJournal(files: log, run: "aa").editorWrote(wrote, NoteKey(id))
+    files.journals["aa"] = log.writings.flatMap(\.self)
+    await journal.recover(repo, storage)
+    #expect(files.journals.isEmpty)
+    #expect(try await Notebook(storage: storage).editorTexts(of: NoteKey(id)) == [wrote.base])
+  }
+
   /// It may have reached a peer, which then brings it.
   @Test func whatAFileContainsWaitsForTheChangesThatItIsBasedOn() async throws {
     let handle = try await repo.create(doc: Document(), id: id)
