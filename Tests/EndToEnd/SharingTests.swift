@@ -90,6 +90,25 @@ struct SharingTests {
     expectNoComplaints(ana.client, ben.client)
   }
 
+  /// Cleo's caret comes to Ben by way of Ana. When Ben shares with Ana no more, Cleo is not in his note either, and it is no news.
+  @Test func whoLeavesANoteSeesNobodyInItAnyMore() throws {
+    let ana = try OpenNote("Ana", text: "note\n")
+    let ticket = try ana.process.request("notes/share", ["id": .string(ana.id), "uses": 2])["ticket"]?.stringValue
+    let ben = try JoinedNote("Ben", ticket: #require(ticket))
+    let cleo = try JoinedNote("Cleo", ticket: #require(ticket))
+    func named(_ params: JSONValue) -> [String] {
+      (params["peers"]?.arrayValue ?? []).compactMap { $0["name"]?.stringValue }.sorted()
+    }
+    try ben.process.waitForNotification("notes/cursors") { named($0) == ["Ana", "Cleo"] }
+    let told = ben.process.messages.count
+    try ben.process.request("notes/unshare", ["id": .string(ana.id)])
+    try ben.process.waitForNotification("notes/cursors", from: told) { named($0).isEmpty }
+    #expect(try ben.process.request("notes/status", ["id": .string(ana.id)])["peers"]?.arrayValue == [])
+    let news = ben.process.messages[told...].filter { $0["method"] == "notes/event" }
+    #expect(news.allSatisfy { $0["params"]?["kind"] != "left" }, "\(news)")
+    try cleo.process.shutdown()
+  }
+
   @Test func aLateJoinerGetsEverything() throws {
     var random = SplitMix64(seed: 21)
     let ana = try OpenNote("Ana")

@@ -7,7 +7,9 @@ extension EditorNews {
     switch event {
     case .accessChanged(let peer, let name, let id, let access):
       accessChanged(.access(access, host: name), id, peer, name)
-    case .unshared(let peer, let name, let id): accessChanged(.unshared(host: name), id, peer, name)
+    case .unshared(let peer, let name, let id):
+      accessChanged(.unshared(host: name), id, peer, name)
+      service.presenceTracker.sharingEnds(on: id)
     case .gaveUp(let peer, let name, let id):
       accessChanged(.gaveUp(guest: name), id, peer, name)
       service.presenceTracker.unshared(id, by: peer)

@@ -153,6 +153,15 @@ final class PresenceTracker {
     }
   }
 
+  /// The document is shared with nobody any more: nor are those in it whose carets came by way of others.
+  func sharingEnds(on document: DocumentId) {
+    for person in presence.people(in: document.description) {
+      let owner = PeerId(person.peer).owner
+      guard owner != environment.repo.peerId, owner != Tutor.peer else { continue }
+      receive(.unshared(document: document.description, peer: person.peer))
+    }
+  }
+
   func peersChanged(on handle: DocHandle) {
     let peers = handle.peers
     // This event fires at every keystroke.

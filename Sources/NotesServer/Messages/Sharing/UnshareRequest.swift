@@ -17,9 +17,15 @@ struct UnshareRequest: SharedNoteRequest {
     let sharing = editor.service.sharing
     let record = try editor.note(note)
     let peer = try peer.map { name throws(NotesError) in try sharing.peer(named: name) }
-    let people = peer.map { [$0] } ?? sharing.people(on: record.id).map(\.peer)
+    let tracker = editor.service.presenceTracker
+    // Before the connections end, so that nobody is said to have closed the note.
+    let left = sharing.people(on: record.id).filter { $0.peer != peer }
+    if let peer, peer != sharing.host(of: record.id)?.peer, !left.isEmpty {
+      tracker.unshared(record.id, by: peer)
+    } else {
+      tracker.sharingEnds(on: record.id)
+    }
     let wasShared = try await sharing.unshare(record.id, from: peer)
-    for person in people { editor.service.presenceTracker.unshared(record.id, by: person) }
     guard wasShared else { throw NotesError.notShared(with: peer.map { sharing.name(of: $0) }) }
     return NoResult()
   }
