@@ -180,7 +180,7 @@ final class FileReconciler {
     guard let others = try? FileContents(reading: bytes) else {
       try await recoveredTexts.keep(
         RecoveredText(
-          id: key.document, time: recoveredTexts.newTime(), reason: "another program wrote it to the file",
+          id: key.document, stamp: recoveredTexts.newStamp(), reason: "another program wrote it to the file",
           text: bytes))
       return recoveredTexts.tellSoon()
     }

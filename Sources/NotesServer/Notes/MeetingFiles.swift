@@ -147,7 +147,7 @@ final class MeetingFiles {
       if !bytes.isEmpty, !isKept {
         try await recoveredTexts.keep(
           RecoveredText(
-            id: record.id, time: recoveredTexts.newTime(),
+            id: record.id, stamp: recoveredTexts.newStamp(),
             reason: "its agenda item \"\(record.title)\" was deleted", text: bytes))
         recoveredTexts.tellSoon()
       }

@@ -221,14 +221,13 @@ final class ReadOnlyCopies {
     _ words: KeptWords, of key: NoteKey, insteadOf earlier: RecoveredText?
   ) async throws(StorageError) -> RecoveredText {
     let reason = "the host took the right to write away before it had this"
-    var time = earlier?.time ?? recoveredTexts.newTime()
     if earlier == nil {
       let found = try await notebook.storage.loadRange([RecoveredText.collection, key.document.description])
         .compactMap(RecoveredText.init)
       if let same = found.first(where: { $0.reason == reason && $0.text == words.text }) { return same }
-      while found.contains(where: { $0.time == time }) { time += 1 }
     }
-    let kept = RecoveredText(id: key.document, time: time, reason: reason, text: words.text)
+    let kept = RecoveredText(
+      id: key.document, stamp: earlier?.stamp ?? recoveredTexts.newStamp(), reason: reason, text: words.text)
     try await recoveredTexts.keep(kept)
     return kept
   }

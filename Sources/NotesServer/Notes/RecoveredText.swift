@@ -5,36 +5,55 @@ import Foundation
 struct RecoveredText {
   static let collection = "recovered"
 
+  /// What distinguishes a text from the others of its document.
+  struct Stamp: Hashable {
+    /// Milliseconds since 1970. Each process gives out a time once.
+    var time: Int
+    /// The process that kept the text. Two may do so at one moment, or at one time by a clock that was set back. Empty if an
+    /// earlier version kept it.
+    var run = ""
+
+    init(time: Int, run: String = "") { (self.time, self.run) = (time, run) }
+
+    init?(_ text: String) {
+      let parts = text.split(separator: ".", maxSplits: 1)
+      guard let first = parts.first, let time = Int(first) else { return nil }
+      self.init(time: time, run: parts.count > 1 ? String(parts[1]) : "")
+    }
+
+    var description: String { run.isEmpty ? String(time) : "\(time).\(run)" }
+  }
+
   var id: DocumentId
-  /// Milliseconds since 1970.
-  var time: Int
+  var stamp: Stamp
   var reason: String
   var text: [UInt8]
 
-  init(id: DocumentId, time: Int, reason: String, text: [UInt8]) {
-    (self.id, self.time, self.reason, self.text) = (id, time, reason, text)
+  init(id: DocumentId, stamp: Stamp, reason: String, text: [UInt8]) {
+    (self.id, self.stamp, self.reason, self.text) = (id, stamp, reason, text)
   }
 
   var item: StoredItem {
     StoredItem(
-      key: [Self.collection, id.description, String(time)],
+      key: [Self.collection, id.description, stamp.description],
       data: Data(CBOR.record(["reason": .text(reason), "text": .bytes(Data(text))]).encoded()))
   }
 
   /// Nil if the bytes are not a recovered text. An earlier version stored only the text.
   init?(_ item: StoredItem) {
-    guard item.key.count == 3, let id = DocumentId(item.key[1]), let time = Int(item.key[2]) else { return nil }
+    guard item.key.count == 3, let id = DocumentId(item.key[1]), let stamp = Stamp(item.key[2]) else { return nil }
     let record = try? CBOR(item.data, limits: .stored)
     let text = record?["text"]?.bytes ?? item.data
     self.init(
-      id: id, time: time, reason: record?["reason"]?.text ?? "the editor's full text replaced it", text: Array(text))
+      id: id, stamp: stamp, reason: record?["reason"]?.text ?? "the editor's full text replaced it", text: Array(text))
   }
 
   /// In a folder that lists of notes do not show.
-  static func path(title: String, time: Int, in directory: String) -> String {
-    let date = Date(milliseconds: time).ISO8601Format().replacingOccurrences(of: ":", with: ".")
-    // A long title gives way to the time: without it, two texts would have one file.
-    let ending = " \(date) \(time % 1000)" + FileName.fileExtension
+  static func path(title: String, stamp: Stamp, in directory: String) -> String {
+    let date = Date(milliseconds: stamp.time).ISO8601Format().replacingOccurrences(of: ":", with: ".")
+    // A long title gives way to the stamp: without it, two texts would have one file.
+    let run = FileName.name(forTitle: stamp.run, ending: "")
+    let ending = " \(date) \(stamp.time % 1000)" + (stamp.run.isEmpty ? "" : " \(run)") + FileName.fileExtension
     let name = FileName.name(forTitle: String(title.prefix(120)), ending: ending)
     return directory + "/.recovered/" + name
   }

@@ -7,7 +7,7 @@ extension RecoveredTexts {
   ///
   /// - Parameter isTold: whether the person has been told already
   func keepSoon(_ id: DocumentId, _ reason: String, _ text: [UInt8], isTold: Bool = false) {
-    let kept = RecoveredText(id: id, time: newTime(), reason: reason, text: text)
+    let kept = RecoveredText(id: id, stamp: newStamp(), reason: reason, text: text)
     log.warning("Keeping a copy of \(id): \(reason).")
     Task { @AutomergeRepo in
       let isStored = await keepOrHold(kept)
@@ -35,7 +35,7 @@ extension RecoveredTexts {
   /// Keeps what another program wrote to the file of a note that this person may only read.
   func refuse(_ text: [UInt8], _ key: NoteKey) async throws {
     let kept = RecoveredText(
-      id: key.document, time: newTime(),
+      id: key.document, stamp: newStamp(),
       reason: "it was written to the file of a note that you may only read", text: text)
     try await keep(kept)
     await tellRefused(kept, of: key, title: environment.notebook[key]?.title ?? "")
@@ -64,7 +64,7 @@ extension RecoveredTexts {
   ///
   /// - Returns: the file's path
   func writeCopy(_ recovered: RecoveredText, title: String) async throws(WorkingFileError) -> String {
-    let path = RecoveredText.path(title: title, time: recovered.time, in: environment.notesDirectory)
+    let path = RecoveredText.path(title: title, stamp: recovered.stamp, in: environment.notesDirectory)
     _ = try await environment.files.write(path, recovered.text, replacing: true)
     return path
   }

@@ -54,17 +54,14 @@ final class RecoveredTexts {
     (self.environment, self.siblings) = (environment, siblings)
   }
 
-  /// The time for a new text, which is part of its key: texts that are kept at the same moment must not replace each other.
-  /// Each process of this person has its own sixteenth of all milliseconds, so that two seldom choose the same.
-  func newTime() -> Int {
-    let slots = 16
-    let first = max(environment.clock.date.milliseconds, lastTime + 1)
-    lastTime = first + ((environment.journal.slot % slots - first % slots) + slots) % slots
-    return lastTime
+  /// The stamp of a new text, which is part of its key: texts that are kept at the same moment must not replace each other.
+  func newStamp() -> RecoveredText.Stamp {
+    lastTime = max(environment.clock.date.milliseconds, lastTime + 1)
+    return RecoveredText.Stamp(time: lastTime, run: environment.journal.shortName)
   }
 
   private static func mark(_ text: RecoveredText) -> StorageKey {
-    [collection, text.id.description, String(text.time)]
+    [collection, text.id.description, text.stamp.description]
   }
 
   /// The keys to remove when a note is permanently deleted.

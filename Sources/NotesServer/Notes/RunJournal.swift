@@ -52,8 +52,8 @@ final class RunJournal {
 
   init(files: any JournalAccess, run: String) { (self.files, self.run) = (files, run) }
 
-  /// A number that most other processes do not have.
-  var slot: Int { run.utf8.reduce(0) { ($0 &* 31 &+ Int($1)) & 0xFFFF } }
+  /// What distinguishes this process from the others of this person. The first half of its name is the person's.
+  var shortName: String { String(run.suffix(16)) }
 
   // MARK: Writing
 

@@ -25,11 +25,11 @@ final class RefusedChanges {
     binding.buffer.documentChanged(by: TextDelta(splices, in: binding.source.allUTF8).inverted)
     let text = binding.clientText
     let recovered = RecoveredText(
-      id: binding.id, time: typing.take(before: before, after: text, at: service.recoveredTexts.newTime()),
+      id: binding.id, stamp: typing.take(before: before, after: text, stamp: service.recoveredTexts.newStamp()),
       reason: "it was typed into a note that you may only read", text: text)
     pending?.timer.cancel()
     // An earlier text that does not grow into this one is reported like any other that is kept.
-    if let earlier = pending?.text, earlier.time != recovered.time { service.recoveredTexts.leave(earlier) }
+    if let earlier = pending?.text, earlier.stamp != recovered.stamp { service.recoveredTexts.leave(earlier) }
     service.recoveredTexts.expect(recovered)
     Task { @AutomergeRepo in _ = await service.recoveredTexts.keepOrHold(recovered) }
     let timer = service.clock.schedule(after: Self.tellDelay) { [weak binding] in
@@ -54,15 +54,16 @@ final class RefusedChanges {
 
 /// Recognises which refused texts of a client are stages of one, which grows as the person types.
 struct RefusedTyping {
-  private var last: (time: Int, text: [UInt8])?
+  private var last: (stamp: RecoveredText.Stamp, text: [UInt8])?
 
   /// Call when refused typing has changed the client's text from `before` to `after`.
   ///
-  /// - Returns: the time that identifies the kept text; the same as before if that is a stage of `after`
-  mutating func take(before: [UInt8], after: [UInt8], at now: Int) -> Int {
-    let time = last.map { $0.text == before ? $0.time : max($0.time + 1, now) } ?? now
-    last = (time, after)
-    return time
+  /// - Parameter stamp: an unused one
+  /// - Returns: the stamp of the kept text; the same as before if that is a stage of `after`
+  mutating func take(before: [UInt8], after: [UInt8], stamp: RecoveredText.Stamp) -> RecoveredText.Stamp {
+    let stamp = last.flatMap { $0.text == before ? $0.stamp : nil } ?? stamp
+    last = (stamp, after)
+    return stamp
   }
 }
 

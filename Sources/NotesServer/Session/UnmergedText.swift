@@ -16,7 +16,7 @@ struct UnmergedText {
       if try await isInFile(service) { return }
       try await service.recoveredTexts.keep(
         RecoveredText(
-          id: key.document, time: service.recoveredTexts.newTime(),
+          id: key.document, stamp: service.recoveredTexts.newStamp(),
           reason: "the editor was closed before the note arrived", text: text))
       service.recoveredTexts.tellSoon()
     } catch {

@@ -11,11 +11,11 @@ struct RecoveredRequest: EditorRequest {
     let service = editor.service
     let kept = try await service.repo.storage?.loadRange([RecoveredText.collection]) ?? []
     var texts: [Text] = []
-    for text in kept.compactMap(RecoveredText.init).sorted(by: { $0.time > $1.time }) {
+    for text in kept.compactMap(RecoveredText.init).sorted(by: { $0.stamp.time > $1.stamp.time }) {
       let title = service.notebook[text.id]?.title ?? text.id.description
-      let path = RecoveredText.path(title: title, time: text.time, in: service.notesDirectory)
+      let path = RecoveredText.path(title: title, stamp: text.stamp, in: service.notesDirectory)
       _ = try await service.files.create(path, text.text)
-      texts.append(Text(id: text.id, title: title, time: text.time, reason: text.reason, path: path))
+      texts.append(Text(id: text.id, title: title, time: text.stamp.time, reason: text.reason, path: path))
     }
     return Result(texts: texts)
   }
