@@ -84,7 +84,8 @@ HOURS it is good.  Called from Lisp, wait for the ticket and return it."
       (insert "\nYou must both be online, and in reach of each other.\n"
               (notes-lsp--here "Copied. :NotesTicket closes this, and shows it again\n"))
       (unless (seq-empty-p (plist-get result :qr))
-        (insert "\nOr scan:\n" (mapconcat #'identity (plist-get result :qr) "\n") "\n"))
+        (insert (format "Below: a QR code of %d lines\n" (length (plist-get result :qr)))
+                "\nOr scan:\n" (mapconcat #'identity (plist-get result :qr) "\n") "\n"))
       (goto-char (point-min)))
     (let ((window (display-buffer (current-buffer)
                                   '(display-buffer-at-bottom
@@ -93,7 +94,7 @@ HOURS it is good.  Called from Lisp, wait for the ticket and return it."
 
 (defun notes-lsp--fit-ticket (window)
   "Make WINDOW, which shows a ticket, as high as it may be."
-  (fit-window-to-buffer window (max 15 (/ (frame-height) 2))))
+  (fit-window-to-buffer window (max 15 (- (frame-height) 12))))
 
 (defun notes-lsp--wrapped (text width)
   "Return TEXT in lines of at most WIDTH, broken between words where it can be."

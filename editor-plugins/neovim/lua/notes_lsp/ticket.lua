@@ -62,11 +62,15 @@ local function give(ticket)
   end
   vim.list_extend(lines, { "", "You must both be online, and in reach of each other.",
     "Copied. :NotesTicket closes this, and shows it again" })
-  local height = math.min(#lines, vim.o.lines - 6)
-  if #(ticket.qr or {}) > 0 then
-    vim.list_extend(lines, { "", "Or scan:" })
-    vim.list_extend(lines, ticket.qr)
+  local code = #(ticket.qr or {}) > 0 and vim.list_extend({ "", "Or scan:" }, ticket.qr) or {}
+  -- The whole code must fit a window to be scanned, and a few lines of the note stay.
+  local room = vim.o.lines - 8
+  if #code > 0 and #lines + #code > room then
+    table.insert(lines, #code > room and ("Below: a QR code, which needs %d lines"):format(#code + 8)
+      or "Below: a QR code (CTRL-W w, then G)")
   end
+  local height = #code > room and math.min(#lines, vim.o.lines - 6) or math.min(#lines + #code, room)
+  vim.list_extend(lines, code)
   local from = api.nvim_get_current_win()
   view.show(view_name, lines)
   vim.cmd("resize " .. height)

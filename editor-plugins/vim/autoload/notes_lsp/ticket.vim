@@ -50,8 +50,14 @@ def Give(ticket: dict<any>)
   endif
   lines += ['', 'You must both be online, and in reach of each other.',
     'Copied. :NotesTicket closes this, and shows it again']
-  const height = min([len(lines), &lines - 6])
-  lines += empty(ticket->get('qr', [])) ? [] : ['', 'Or scan:'] + ticket.qr
+  const code = empty(ticket->get('qr', [])) ? [] : ['', 'Or scan:'] + ticket.qr
+  # The whole code must fit a window to be scanned, and a few lines of the note stay.
+  const room = &lines - 8
+  if !empty(code) && len(lines + code) > room
+    lines->add(len(code) > room ? $'Below: a QR code, which needs {len(code) + 8} lines' : 'Below: a QR code (CTRL-W w, then G)')
+  endif
+  const height = len(code) > room ? min([len(lines), &lines - 6]) : min([len(lines + code), room])
+  lines += code
   const from = win_getid()
   list.Show(ticketName, lines)
   execute $'resize {height}'
