@@ -120,7 +120,7 @@ import Testing
 }
 
 extension ServiceUnderTest {
-  fileprivate func create(_ title: String, _ text: String) async throws {
+  func create(_ title: String, _ text: String) async throws {
     _ = try await request("notes/create", ["title": .string(title), "text": .string(text)])
   }
 }

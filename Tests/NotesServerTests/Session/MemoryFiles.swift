@@ -24,6 +24,8 @@ final class MemoryFiles: WorkingFileAccess {
     set { files.withLock { $0[path] = newValue } }
   }
 
+  var paths: [String] { files.withLock { $0.keys.sorted() } }
+
   /// How often the file was read.
   func readCount(_ path: String) -> Int { reads.withLock { $0[path] ?? 0 } }
 

@@ -97,7 +97,13 @@ extension Document {
 
 extension Parameters {
   func absolutePath(_ field: String) throws(ResponseError) -> String {
-    let path = try string(field)
+    guard let path = try absolutePathIfPresent(field) else { return try string(field) }
+    return path
+  }
+
+  /// A relative path would be one from wherever this process was started.
+  func absolutePathIfPresent(_ field: String) throws(ResponseError) -> String? {
+    guard let path = try stringIfPresent(field) else { return nil }
     guard path.hasPrefix("/"), !path.utf8.contains(0) else { throw invalid(field, "must be an absolute path") }
     return path
   }

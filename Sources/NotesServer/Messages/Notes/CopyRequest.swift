@@ -12,7 +12,7 @@ struct CopyRequest: EditorRequest {
   init(_ params: Parameters) throws(ResponseError) {
     note = try NoteReference(params)
     title = try params.stringIfPresent("title")
-    directory = try params.stringIfPresent("directory")
+    directory = try params.absolutePathIfPresent("directory")
   }
 
   func perform(for editor: Editor) async throws -> NotePlace {

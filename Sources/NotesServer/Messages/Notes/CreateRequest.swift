@@ -18,7 +18,7 @@ struct CreateRequest: EditorRequest {
     guard !title.isEmpty else { throw params.invalid("title", "must not be empty") }
     text = Array((try params.stringIfPresent("text") ?? "").utf8)
     kind = try params.choiceIfPresent("kind") ?? .note
-    directory = try params.stringIfPresent("directory")
+    directory = try params.absolutePathIfPresent("directory")
   }
 
   func perform(for editor: Editor) async throws -> NotePlace {

@@ -58,8 +58,10 @@ struct HoverRequest: EditorRequest {
   func perform(for editor: Editor) async throws -> Result {
     guard case .attached? = editor.buffers[place.uri] else { return Result(span: nil, time: "") }
     let past = try await PastNote(.uri(place.uri), editor)
-    let end = Position(line: place.position.line, character: place.position.character + 1)
-    let spans = try Blame(past, editor).spans(in: PositionRange(start: place.position, end: end))
+    // Of the largest number there is none behind.
+    let start = Position(line: place.position.line, character: min(place.position.character, .max - 1))
+    let end = Position(line: start.line, character: start.character + 1)
+    let spans = try Blame(past, editor).spans(in: PositionRange(start: start, end: end))
     let time = ScreenTime(now: editor.service.clock.date)
     return Result(span: spans.first, time: spans.first.map { time.full($0.time) } ?? "")
   }

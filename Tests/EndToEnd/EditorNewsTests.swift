@@ -1,0 +1,66 @@
+import Foundation
+import JSONRPC
+import NotesHarness
+import TestSupport
+import Testing
+
+/// Lines that the service sends by itself, on real terminals: each is shown on one line and takes no key from the person.
+@Suite(.serialized, .ownThreads, .enabled(if: Requirements.editors, Requirements.editorsComment))
+struct EditorNewsTests {
+  @Test func vimShowsWhatAPeerDidLastOnOneLine() throws { try show(VimUnderTest.self) }
+
+  @Test func emacsShowsWhatAPeerDidLastOnOneLine() throws { try show(EmacsUnderTest.self) }
+
+  @Test(.enabled(if: NeovimUnderTest.isHere, "SKIPPED: needs nvim")) func neovimShowsWhatAPeerDidLastOnOneLine() throws {
+    try show(NeovimUnderTest.self)
+  }
+
+  /// What the service says a minute after a peer did more than the screen shows. It has only a line, and says of what and of
+  /// whom: here of a note that is open and a peer that is not connected.
+  private func show<Editor: EditorUnderTest>(_ kind: Editor.Type) throws {
+    let ana = try Editor(user: NotesUser("Ana"), seed: 31, maximumDelay: .zero)
+    let gates = ["first", "second"].map { ana.session.user.directory.file($0) }
+    // Each of these files is one more message of the service.
+    let script = """
+      exec 3<&0; "$@" <&3 & for gate in '\(gates[0])' '\(gates[1])'; do \
+      until [ -e "$gate" ]; do sleep 0.05; done; cat "$gate"; done; wait
+      """
+    try ana.setServiceCommand { ["sh", "-c", script, "sh"] + $0 }
+    try ana.createNote("Budget")
+    let id = try ana.waitUntilAttached()
+    let uri = "file://" + (try #require(try ana.filePath()))
+
+    try send("Ben lets you edit \"Budget\" (14 changes)", uri, id, gates[0])
+    try ana.waitForScreen("Ben lets you edit \"Budget\" (14 changes)")
+    try type("one, ", ana)
+
+    // Longer than any that the service makes, and with what would be another line.
+    try send("Ben did 40 things\n" + String(repeating: "again and ", count: 40), uri, id, gates[1])
+    try ana.waitForScreen("Ben did 40 things")
+    try type("two", ana)
+    try ana.waitForText("one, two")
+    let lines = try ana.session.terminal.screen().split(separator: "\n")
+    #expect(lines.count { $0.contains("again and again") } <= 1, "\(lines)")
+    try ana.quit()
+    try ana.session.waitForEnd()
+    #expect(try ana.session.user.storedText(of: id).hasPrefix("one, two"))
+    #expect(try ana.session.audits().flatMap(\.complaints) == [])
+  }
+
+  private func type<Editor: EditorUnderTest>(_ words: String, _ editor: Editor) throws {
+    try editor.beginTypingAtEnd()
+    try editor.session.terminal.type(words)
+    try editor.endTyping()
+    try editor.waitForText(words)
+  }
+
+  private func send(_ message: String, _ uri: String, _ id: String, _ gate: String) throws {
+    let event: JSONValue = [
+      "kind": "repeated", "uri": .string(uri), "id": .string(id), "peer": "k3x9ab", "name": "Ben",
+      "message": .string(message),
+    ]
+    let body = (["jsonrpc": "2.0", "method": "notes/event", "params": event] as JSONValue).encoded()
+    try Data(Array("Content-Length: \(body.count)\r\n\r\n".utf8) + body).write(
+      to: URL(filePath: gate), options: .atomic)
+  }
+}
