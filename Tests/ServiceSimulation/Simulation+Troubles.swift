@@ -16,6 +16,7 @@ extension Simulation {
       for line in lines where !words.contains(line) && !deleted.contains(line) && !injector.uncertain.contains(line) {
         noteTrouble("\(line) is no word", in: service)
       }
+      guard !lines.isEmpty else { continue }
       let here = deleted.intersection(lines), gone = deleted.subtracting(lines)
       for line in here.sorted() where withoutDeleted[service.name]?.contains(line) ?? false {
         noteTrouble("\(line) is back", in: service)
