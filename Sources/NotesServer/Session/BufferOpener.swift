@@ -110,8 +110,7 @@ final class BufferOpener {
         withExtendedLifetime(claim) {
           attach(
             uri: uri, handle: handle, item: record.item, origin ?? .file, opening: opening.number, merged: merged,
-            saved: saved, held: held, showsFile: !isReattached && !wasPlain && origin?.isFile ?? false,
-            fileTurn: fileTurn)
+            saved: saved, held: held, hasRead: !isReattached && !wasPlain, fileTurn: fileTurn)
         }
         // The buffer has its own claim now. With two, a deletion would be refused though no other editor has the note open. The
         // file's lock ends with the first look at it.
@@ -265,8 +264,9 @@ final class BufferOpener {
 
   private func attach(
     uri: String, handle: DocHandle, item: String?, _ origin: BufferOrigin, opening number: Int, merged: Merged? = nil,
-    saved: TextDelta? = nil, held: TextBase? = nil, showsFile: Bool = false, fileTurn: (any NoteClaim)? = nil
+    saved: TextDelta? = nil, held: TextBase? = nil, hasRead: Bool = false, fileTurn: (any NoteClaim)? = nil
   ) {
+    let showsFile = hasRead && origin.isFile
     // The buffer may have been closed, or reopened, while the document was being fetched.
     guard case .opening(let opening)? = buffers[uri], opening.number == number else { return }
     guard let note = NoteDocument(handle.document, item: item) else {
@@ -291,7 +291,8 @@ final class BufferOpener {
     if origin.isTyped, !splices.isEmpty { binding.undo.typedUnheard() }
     buffers[uri] = .attached(binding)
     if let fileTurn { binding.file.lookFirst(holding: fileTurn) }
-    if let held = showsFile ? binding.clientTextBase : held { binding.file.opened(with: held) }
+    // Another program may have written to the file since the editor read it.
+    if let held = hasRead && !opening.text.isEmpty ? binding.clientTextBase : held { binding.file.opened(with: held) }
     if let saved { binding.wroteEarlier(saved) }
     for message in opening.waiting { message(binding) }
     if opening.waitsFor != nil { binding.updates.statusChanged() }

@@ -43,6 +43,24 @@ import Testing
     #expect(note.text == "tea\n")
   }
 
+  /// Another program writes between the editor's reading and the service's.
+  @Test func norDoesOneIfAnotherProgramHasWrittenSinceTheEditorReadTheFile() async throws {
+    let note = try await WatchedNote(seed: 68)
+    // What others have typed is not in the file yet.
+    for _ in 0..<40 {
+      try note.handle.change { document in
+        let content = try #require(NoteDocument(document)).content
+        try document.spliceText(obj: content, start: 0, delete: 0, value: "ham\n")
+      }
+    }
+    note.service.files.write(note.path, "tea\nmilk\neggs\n", at: note.world.clock.date)
+    note.service.open(note.uri, "tea\nmilk\n")
+    note.service.change(note.uri, "tea\n", version: 2)
+    try await note.wait(for: "the line") { note.lines.contains("eggs") }
+    try await note.service.pass(.seconds(2))
+    #expect(note.lines.filter { $0 != "ham" } == ["eggs", "tea"])
+  }
+
   @Test func anUnfinishedFileDoesNotReachTheOpenBuffer() async throws {
     let note = try await WatchedNote(seed: 63)
     try await note.open()
