@@ -25,9 +25,8 @@ public enum Fault: String, CaseIterable, Sendable {
   /// A person takes back what they typed or deleted.
   case undo
 
-  /// What the program does not stand yet. While a person's store takes nothing, only the memory of a service knows what a working file
-  /// holds. If that service is killed, or another one opens the note before the two are connected, the next to look at the file takes
-  /// words in it for another program's that the note has already: they stand twice, or come back though they were deleted. In such
-  /// a merge of two long texts a word can be torn.
+  /// What the program does not stand yet. While a person's store takes nothing, another service that opens the note before the two
+  /// are connected does not know what a working file holds. It takes words in it for another program's that the note has already: they
+  /// stand twice, or come back though they were deleted.
   public static let unmended: Set<Fault> = [.failingDisk]
 }
