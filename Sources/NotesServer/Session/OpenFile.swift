@@ -199,7 +199,12 @@ final class OpenFile {
     while let found = claims.overwritten.first {
       let (digest, read) = await Self.parsed(found.bytes)
       if let read, digest != seen.digest {
-        guard let (merge, note) = await merged(read, [found.base]), note.content == content else { return changed() }
+        // If what the file held was not known yet, it was what an editor says that it wrote, or what was known before that.
+        let (bases, possible) =
+          found.base.map { ([$0], []) } ?? ([environment.notebook[key]?.fileBase], claims.all.reversed())
+        guard let (merge, note) = await merged(read, bases, possible: possible), note.content == content else {
+          return changed()
+        }
         try await takeIn(merge, of: note, read.text, digest, isStillThere: false)
       }
       claims.overwritten.removeFirst()

@@ -43,6 +43,23 @@ import Testing
     #expect(ana.text(of: id)?.split(separator: "\n").sorted() == ["eggs", "milk", "tea"])
   }
 
+  /// The service has not seen the earlier save in the file yet.
+  @Test func aLineThatWasSavedAMomentBeforeStandsOnceThoughItIsTypedOn() async throws {
+    let (id, ana) = try await opened()
+    func save(_ text: String) {
+      ana.files[path] = Array(text.utf8)
+      ana.send("textDocument/didSave", ["textDocument": ["uri": .string(uri)]])
+    }
+    ana.change(uri, "tea typed\n", version: 2)
+    save("tea typed\n")
+    ana.change(uri, "tea typed again\n", version: 3)
+    ana.send("notes/file", ["uri": .string(uri), "text": "milk\ntea typed\n"])
+    save("tea typed again\n")
+    try await ana.wait(for: "the line") { ana.text(of: id)?.contains("milk") ?? false }
+    try await ana.pass(.seconds(2))
+    #expect(ana.text(of: id) == "milk\ntea typed again\n")
+  }
+
   @Test func itIsMergedThoughTheBufferIsClosedAtOnce() async throws {
     let (id, ana) = try await opened()
     overwrite(ana, claims: false)
