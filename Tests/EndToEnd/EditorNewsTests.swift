@@ -11,7 +11,8 @@ struct EditorNewsTests {
 
   @Test func emacsShowsWhatAPeerDidLastOnOneLine() throws { try show(EmacsUnderTest.self) }
 
-  @Test(.enabled(if: NeovimUnderTest.isHere, "SKIPPED: needs nvim")) func neovimShowsWhatAPeerDidLastOnOneLine() throws {
+  @Test(.enabled(if: NeovimUnderTest.isHere, "SKIPPED: needs nvim")) func neovimShowsWhatAPeerDidLastOnOneLine() throws
+  {
     try show(NeovimUnderTest.self)
   }
 

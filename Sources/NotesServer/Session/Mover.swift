@@ -146,8 +146,9 @@ final class Mover {
 
   /// Keeps as a recovered text what cannot be brought separately.
   private func keepAside(_ old: DocHandle) {
-    guard let note = NoteDocument(old.document) else { return }
-    recoveredTexts.keepSoon(old.id, "the note goes on without parts of it", DocumentText(note).allUTF8)
+    let text = NoteDocument(old.document).map { DocumentText($0).allUTF8 }
+    guard let text = text ?? MeetingDocument(old.document).map({ Array($0.content.markdown.utf8) }) else { return }
+    recoveredTexts.keepSoon(old.id, "the note goes on without parts of it", text)
   }
 
   /// The undo history of a document's open buffers, which the store may not have yet.
