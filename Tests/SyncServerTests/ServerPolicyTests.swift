@@ -112,6 +112,16 @@ import Testing
     #expect(policy.admission(presenting: "creates") == nil)
   }
 
+  /// A caller that has been upgraded may wait before it introduces itself.
+  @Test func aTokenThatWasTakenBackBeforeItsPeerIntroducedItselfIsWorthNothing() throws {
+    let admission = try #require(policy.admission(presenting: "reads"))
+    #expect(policy.admit(PeerId("ben"), as: admission))
+    policy.use(try Self.file(#"{"default": "read", "tokens": {"creates": {"access": "write"}}}"#))
+    #expect(!policy.admit(PeerId("ben"), as: admission), "not even what everybody has: the token is wrong now")
+    #expect(policy.access(DocumentId(), for: PeerId("ben")) == .none)
+    #expect(policy.admit(PeerId("cyd"), as: .open))
+  }
+
   @Test func withoutAFileNoTokenIsGood() throws {
     let policy = ServerPolicy(file: nil, granted: ShareEverything())
     #expect(policy.admission(presenting: "creates") == nil)
