@@ -52,6 +52,15 @@ import Testing
     try await ana.pass(.seconds(3))
     #expect(MeetingDocument(new.document)?.items.first.flatMap { try? text(of: $0, new.document) } == "cups\n")
     #expect(try await ana.recoveredTexts().map { $0.contains("hers his cups") } == [true])
+
+    // Another process of hers, which has not heard of it yet, writes once more.
+    let late = old.document.fork(), before = old.document.heads()
+    late.actor = try #require(ActorId(data: ana.service.identity.actor.data.prefix(8) + Data(repeating: 7, count: 8)))
+    try write("late ", late)
+    try old.take(late.encodeChangesSince(heads: before))
+    try await ana.pass(.seconds(3))
+    #expect(try await ana.recoveredTexts().count { $0.contains("late hers his cups") } == 1)
+    #expect(try await ana.recoveredTexts().count == 2)
   }
 
   private func write(_ words: String, _ document: Document) throws {
