@@ -1,6 +1,7 @@
 import Foundation
 
-/// The notes as plain text files: read and written whole, off the loop, never through a symbolic link, never half.
+/// The notes as plain text files: read and written whole, off the loop, never half. Nothing is made through a symbolic link, and
+/// nothing replaced, except by `replace`.
 public actor WorkingFiles {
   public enum Failure: Error, Equatable, Sendable {
     case tooLarge(path: String, byteCount: Int)

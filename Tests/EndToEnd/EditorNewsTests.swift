@@ -11,7 +11,8 @@ struct EditorNewsTests {
 
   @Test func emacsShowsWhatAPeerDidLastOnOneLine() throws { try show(EmacsUnderTest.self) }
 
-  @Test(.enabled(if: NeovimUnderTest.isHere, "SKIPPED: needs nvim")) func neovimShowsWhatAPeerDidLastOnOneLine() throws {
+  @Test(.enabled(if: NeovimUnderTest.isHere, "SKIPPED: needs nvim")) func neovimShowsWhatAPeerDidLastOnOneLine() throws
+  {
     try show(NeovimUnderTest.self)
   }
 
@@ -52,6 +53,10 @@ struct EditorNewsTests {
     try editor.session.terminal.type(words)
     try editor.endTyping()
     try editor.waitForText(words)
+    // The editor clears the line on which it named its mode, and with it what is shown there just then.
+    try editor.session.wait(for: "the end of Insert mode on the screen") {
+      try !editor.session.terminal.screen().contains("-- INSERT --")
+    }
   }
 
   private func send(_ message: String, _ uri: String, _ id: String, _ gate: String) throws {

@@ -19,4 +19,72 @@ import Testing
       try await files.remove(path)
     }
   }
+
+  /// Somebody else can write to the notes directory, as to a shared one, and puts a link to a file or a folder of the person there.
+  @Test(arguments: [true, false]) func nothingIsMadeOrReplacedThroughALinkThatThePersonDidNotMake(isThere: Bool)
+    async throws
+  {
+    let place = try LinkedPlace(isThere: isThere)
+    defer { place.remove() }
+    let files = WorkingFiles()
+    #expect(try await files.create(place.link, Array("note".utf8)) == false)
+    #expect(try await files.put(place.link, Array("note".utf8), replacing: false) == false)
+    #expect(try await files.create(place.folder + "/a.md", Array("note".utf8)))
+    #expect(try await files.move(place.folder + "/a.md", to: place.link) == false)
+    #expect(try await files.moveFolder(place.folder + "/sub", to: place.link) == false)
+    #expect(place.outside == (isThere ? "secret" : nil))
+    // A copy takes the place of the link, and a removed note removes the link only.
+    #expect(try await files.put(place.link, Array("copy".utf8), replacing: true))
+    #expect((try? FileManager.default.destinationOfSymbolicLink(atPath: place.link)) == nil)
+    #expect(place.outside == (isThere ? "secret" : nil))
+    try place.makeLink()
+    try await files.remove(place.link)
+    #expect(place.outside == (isThere ? "secret" : nil))
+  }
+
+  /// The person keeps the file elsewhere, and has put a link in its place.
+  @Test func aNoteGoesOnBehindALinkInPlaceOfItsFile() async throws {
+    let place = try LinkedPlace(isThere: true)
+    defer { place.remove() }
+    let files = WorkingFiles()
+    #expect(try await files.read(place.link) == Array("secret".utf8))
+    #expect(try await files.replace(place.link, Array("more".utf8), of: Array("secret".utf8)) == nil)
+    #expect(place.outside == "more")
+    #expect((try? FileManager.default.destinationOfSymbolicLink(atPath: place.link)) == place.target)
+  }
+
+  /// What is not a regular file holds nobody up, and is not read.
+  @Test(arguments: ["/dev/zero", "/dev/tty", "/"]) func aLinkToSomethingElseIsNotRead(target: String) async throws {
+    let place = try LinkedPlace(isThere: false, target: target)
+    defer { place.remove() }
+    await #expect(throws: WorkingFiles.Failure.self) { try await WorkingFiles().read(place.link) }
+  }
+}
+
+/// A notes directory with a symbolic link to a place outside.
+private struct LinkedPlace {
+  let folder: String
+  let target: String
+  private let root: String
+  var link: String { folder + "/Shopping.md" }
+
+  /// - Parameter isThere: whether there is a file at the target
+  init(isThere: Bool, target: String? = nil) throws {
+    root = FileManager.default.temporaryDirectory.appendingPathComponent("notes-\(UUID())").path
+    (folder, self.target) = (root + "/notes", target ?? root + "/outside/secret")
+    for name in ["notes/sub", "outside"] {
+      try FileManager.default.createDirectory(atPath: root + "/" + name, withIntermediateDirectories: true)
+    }
+    if isThere { try "secret".write(toFile: self.target, atomically: false, encoding: .utf8) }
+    try makeLink()
+  }
+
+  func makeLink() throws {
+    try? FileManager.default.removeItem(atPath: link)
+    try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: target)
+  }
+
+  var outside: String? { try? String(contentsOfFile: target, encoding: .utf8) }
+
+  func remove() { try? FileManager.default.removeItem(atPath: root) }
 }

@@ -1,9 +1,10 @@
 import Automerge
-import AutomergeRepo
+import Foundation
 import RepoTestSupport
 import TestSupport
 import Testing
 
+@testable import AutomergeRepo
 @testable import SyncServer
 
 /// What the peers of a server can do with its documents, over a simulated network.
@@ -110,6 +111,56 @@ import Testing
     policy.use(try Self.file("{}"))
     #expect(policy.unwanted == [PeerId("ana"), PeerId("cyd")])
     #expect(policy.admission(presenting: "creates") == nil)
+  }
+
+  /// A former guest may know the id of a document that its token is not for.
+  @Test func anIdThatIsGuessedOpensNothingAndCarriesNothing() async throws {
+    let other = DocumentId.random(using: &Self.random)
+    policy.use(
+      try Self.file(
+        """
+        {"tokens": {"creates": {"access": "write", "create": true}, "reads": {"access": "read"},
+                    "kiosk": {"access": "write", "documents": ["\(other)"], "create": true}}}
+        """))
+    let (ana, ben) = (try connect("ana", token: "creates"), try connect("ben", token: "reads"))
+    let kim = try connect("kim", token: "kiosk")
+    let id = try ana.create(Document.note("milk")).id
+    try await wait("the server has it") { try text(id, server) == "milk" }
+    let bens = try #require(try await world.handle(id, at: "ben"))
+    var heard: [Data] = []
+    let observation = bens.observe { event in if case .ephemeral(let message, _) = event { heard.append(message.data) }
+    }
+    defer { withExtendedLifetime(observation) {} }
+
+    #expect(try await world.handle(id, at: "kim") == nil)
+    // It makes a document with the same id, writes, and speaks a thousand times.
+    let forged = try await kim.create(doc: Document.note("spam"), id: id)
+    try forged.splice(0, "more ")
+    for count in 1...1_000 as ClosedRange<UInt64> {
+      let message = RepoMessage.EphemeralMessage(
+        senderId: PeerId("kim"), targetId: PeerId("server"), documentId: id, count: count, sessionId: "kim",
+        data: Data([66]))
+      kim.connections.send(.ephemeral(message), to: PeerId("server"))
+    }
+    world.clock.advance(by: .seconds(60))
+    #expect(try text(id, server) == "milk" && text(id, ana) == "milk" && text(id, ben) == "milk")
+    #expect(try text(id, kim) == "more spam")
+    #expect(heard == [])
+    // Those who have the document speak to each other.
+    ana.handle(of: id)?.broadcast(Data([1]))
+    try await wait("the honest word") { heard == [Data([1])] }
+  }
+
+  private static var random = RandomSource(SeededGenerator(seed: 3))
+
+  /// A caller that has been upgraded may wait before it introduces itself.
+  @Test func aTokenThatWasTakenBackBeforeItsPeerIntroducedItselfIsWorthNothing() throws {
+    let admission = try #require(policy.admission(presenting: "reads"))
+    #expect(policy.admit(PeerId("ben"), as: admission))
+    policy.use(try Self.file(#"{"default": "read", "tokens": {"creates": {"access": "write"}}}"#))
+    #expect(!policy.admit(PeerId("ben"), as: admission), "not even what everybody has: the token is wrong now")
+    #expect(policy.access(DocumentId(), for: PeerId("ben")) == .none)
+    #expect(policy.admit(PeerId("cyd"), as: .open))
   }
 
   @Test func withoutAFileNoTokenIsGood() throws {

@@ -56,6 +56,20 @@ struct UpgradeTests {
     #expect(try status("GET / HTTP/1.1", Self.fields + ["Transfer-Encoding: chunked"]) == 400)
   }
 
+  /// What a server gives to everybody is not for a caller with a token that is wrong, nor for a page that hides its site.
+  @Test func aTokenOrASiteThatCannotBeReadIsNotTakenForNone() throws {
+    func request(_ target: String, _ fields: String...) throws -> WebSocketRequest {
+      WebSocketRequest(try head("GET \(target) HTTP/1.1", Self.fields + fields), from: "192.0.2.1")
+    }
+    #expect(try request("/?token=%ZZ").token == "" && request("/?token=%FF").token == "")
+    #expect(try request("/", "Authorization: Bearer").token == "")
+    #expect(try request("/", "Authorization: Bearer a", "Authorization: Bearer b").token == "")
+    #expect(try request("/", "Origin: https://a.example", "Origin: https://b.example").origin == "")
+    #expect(try request("/?token=a%20b").token == "a b" && request("/", "Authorization: bearer a").token == "a")
+    #expect(try request("/", "Authorization: Basic YTpi").token == nil && request("/").token == nil)
+    #expect(try request("/", "Origin: https://a.example").origin == "https://a.example" && request("/").origin == nil)
+  }
+
   @Test func compressionIsNotAccepted() throws {
     let offer = try head("GET / HTTP/1.1", Self.fields + ["Sec-WebSocket-Extensions: permessage-deflate"])
     guard case .upgrade(let bytes, _) = ServerUpgrade.answer(offer, from: "", authorize: { _ in .accept(.sameUser) })
@@ -76,7 +90,7 @@ struct UpgradeTests {
     #expect(try token("GET / HTTP/1.1", ["Authorization: Bearer secret"]) == "secret")
     #expect(try token("GET /?token=query HTTP/1.1", ["Authorization: bearer head"]) == "head")
     #expect(try token("GET / HTTP/1.1", ["Authorization: Basic secret"]) == nil)
-    #expect(try token("GET / HTTP/1.1", ["Authorization: Bearer a", "Authorization: Bearer b"]) == nil)
+    #expect(try token("GET / HTTP/1.1", ["Authorization: Bearer a", "Authorization: Bearer b"]) == "")
   }
 
   @Test func aWrongTokenGetsStatus401() throws {

@@ -60,10 +60,10 @@ final class Mover {
           case .found(let old) = await environment.repo.find(move.document)
         else { return }
         guard await new.has(move.heads, within: Self.maximumArrival, by: environment.clock) else { return }
-        try bring(from: old, to: new, move)
+        let stuck = try bring(from: old, to: new, move)
         try await self.move(old, to: new)
         try await environment.sharing.followed(move.document)
-        watch(old, new, move)
+        watch(old, new, move, besides: stuck)
         environment.events.send(.followed(move))
         isDone = true
       } catch {
@@ -112,15 +112,17 @@ final class Mover {
   }
 
   /// Brings what remaining people wrote into the old document to the new one.
-  private func bring(from old: DocHandle, to new: DocHandle, _ move: NoteMove) throws {
+  ///
+  /// - Returns: this person's changes on top of those of the removed, whose words are brought or kept now
+  private func bring(from old: DocHandle, to new: DocHandle, _ move: NoteMove) throws -> Set<ChangeHash> {
     let words = LateWords(in: old.document, notIn: new.document, isRemoved: move.isRemoved, isOwn: author.isOwn)
     guard environment.mayWrite(new.id) else {
       if words.hasOwn, notebook[old.id]?.successor == nil { keepAside(old) }
-      return
+      return Set(words.stuck)
     }
     if !words.changes.isEmpty { try new.take(words.changes) }
     // Afterwards the note belongs to the new document. Doing this twice would duplicate the words.
-    guard !words.stuck.isEmpty, notebook[old.id]?.successor == nil else { return }
+    guard !words.stuck.isEmpty, notebook[old.id]?.successor == nil else { return Set(words.stuck) }
     if let note = NoteDocument(new.document),
       let merged = try words.withStuckWords(of: old.document, in: new.document, text: note.content)
     {
@@ -129,14 +131,21 @@ final class Mover {
     } else {
       keepAside(old)
     }
+    return Set(words.stuck)
   }
 
-  /// Brings what is still written into the old document by this person's processes that were not told yet.
-  private func watch(_ old: DocHandle, _ new: DocHandle, _ move: NoteMove) {
+  /// Brings what is still written into the old document by this person's processes that were not told yet, and keeps the
+  /// text if they wrote on top of words of the removed.
+  ///
+  /// - Parameter stuck: changes whose words are brought or kept already
+  private func watch(_ old: DocHandle, _ new: DocHandle, _ move: NoteMove, besides stuck: Set<ChangeHash>) {
+    var stuck = stuck
     watched[old.id] = old.observe { [weak self, weak old, weak new] event in
       guard case .headsChanged = event, let self, let old, let new else { return }
       let words = LateWords(in: old.document, notIn: new.document, isRemoved: move.isRemoved, isOwn: self.author.isOwn)
       do {
+        if !stuck.isSuperset(of: words.stuck) { self.keepAside(old) }
+        stuck.formUnion(words.stuck)
         if !words.changes.isEmpty, self.environment.mayWrite(new.id) { try new.take(words.changes) }
       } catch {
         self.log.error("Late words for \(new.id) could not be taken in: \(error)")
@@ -146,8 +155,9 @@ final class Mover {
 
   /// Keeps as a recovered text what cannot be brought separately.
   private func keepAside(_ old: DocHandle) {
-    guard let note = NoteDocument(old.document) else { return }
-    recoveredTexts.keepSoon(old.id, "the note goes on without parts of it", DocumentText(note).allUTF8)
+    let text = NoteDocument(old.document).map { DocumentText($0).allUTF8 }
+    guard let text = text ?? MeetingDocument(old.document).map({ Array($0.content.markdown.utf8) }) else { return }
+    recoveredTexts.keepSoon(old.id, "the note goes on without parts of it", text)
   }
 
   /// The undo history of a document's open buffers, which the store may not have yet.

@@ -57,7 +57,13 @@ public final class ServerPolicy: ShareAuthorizing {
   }
 
   /// Records that a peer without a key is connected.
-  public func admit(_ peer: PeerId, as admission: Admission) { admissions[peer] = admission }
+  ///
+  /// - Returns: false if the file no longer admits it: it may have changed since the connection was admitted
+  @discardableResult
+  public func admit(_ peer: PeerId, as admission: Admission) -> Bool {
+    admissions[peer] = admission
+    return rule(of: admission).access > .none
+  }
 
   public func dismiss(_ peer: PeerId) { admissions[peer] = nil }
 

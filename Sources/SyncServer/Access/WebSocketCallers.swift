@@ -58,7 +58,7 @@ public final class WebSocketCallers: NetworkProvider, NetworkDelegate {
     guard case .token(let text)? = sockets.proof(of: peer), let admission = ServerPolicy.Admission(text) else {
       return sockets.disconnect(peer)
     }
-    policy.admit(peer, as: admission)
+    guard policy.admit(peer, as: admission) else { return sockets.disconnect(peer) }
     delegate?.network(self, connected: peer, metadata: metadata)
   }
 

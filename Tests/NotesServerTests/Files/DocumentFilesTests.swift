@@ -222,6 +222,32 @@ import Testing
     #expect(try await file.items() == ["Tea", "Pie"])
   }
 
+  /// A letter's attachment: titles and ids that would be paths, no ids, the same ids, and a document that is none.
+  @Test func aForeignFileMakesFilesInTheNotesDirectoryOnly() async throws {
+    let file = try await OpenedFile(seed: 13)
+    let names = [
+      "../../etc/passwd", "/etc/passwd", "..", "", "a\u{0}b", "+!rm", "~/.vimrc", String(repeating: "漢", count: 900),
+    ]
+    for (number, name) in names.enumerated() {
+      let (foreign, path) = (Document(textEncoding: .utf8), "/mail/letter\(number).meetingnotes")
+      let items = names.map { MeetingContent.Item(id: $0, title: $0, discussion: "x\n") }
+      _ = try MeetingDocument(new: foreign, MeetingContent(title: name, attendees: names, agendas: items + items))
+      file.service.files[path] = OpenedFile.file([UInt8](repeating: UInt8(number + 1), count: 16), foreign)
+      _ = try await file.service.request("notes/open", ["path": .string(path)])
+    }
+    for bytes in [[], [0xA2], Array(repeating: 0x81, count: 100_000), Array("{\"agendas\":[{}]}".utf8)] as [[UInt8]] {
+      file.service.files["/mail/none.meetingnotes"] = bytes
+      _ = try? await file.service.request("notes/open", ["path": "/mail/none.meetingnotes"])
+      _ = try? await file.service.request("notes/import", ["path": "/mail/none.meetingnotes"])
+    }
+    try await file.service.pass(.seconds(3))
+    let made = file.service.files.paths.filter { !$0.hasPrefix("/mail/") }
+    #expect(made.filter { !$0.hasPrefix("/notes/") || $0.split(separator: "/").contains("..") } == [])
+    #expect(made.allSatisfy { $0.split(separator: "/").allSatisfy { $0.utf8.count <= FileName.maximumUTF8 } })
+    // The honest one goes on.
+    #expect(try await file.items() == ["Tea"])
+  }
+
   @Test func aFileDoesNotChangeANoteThatMayOnlyBeRead() async throws {
     let file = try await OpenedFile(seed: 12)
     let copy = try await file.service.handle(of: file.id).document.fork()

@@ -74,7 +74,8 @@ private struct RequestShapes {
     .string("1"), .null,
   ]
   static let uris: [JSONValue] = [
-    .string(HostileRequestsTests.uri), .string(HostileRequestsTests.uri), "file:///notes/Shopping.md", "file:///chosen/plain.txt", "file:///notes/Trip.md#x?y",
+    .string(HostileRequestsTests.uri), .string(HostileRequestsTests.uri), "file:///notes/Shopping.md",
+    "file:///chosen/plain.txt", "file:///notes/Trip.md#x?y",
     "file:///notes/..%2F..%2Fchosen%2Fx.md", "file:///notes/%00.md", "file:///notes/%ZZ", "file://host/chosen/x.md",
     "file:", "", "untitled:1", .string("file:///notes/" + String(repeating: "a/", count: 3_000)), 7, .null,
   ]
@@ -85,7 +86,9 @@ private struct RequestShapes {
     "Shopping", "../../etc/passwd", "/etc/passwd", "..", "a]]b", "", "\n", "\u{202E}x\u{0}", 7, .null,
     .string(String(repeating: "漢", count: 2_000)),
   ]
-  static let ids: [JSONValue] = ["", "3daoycoBpoTGSiTqNSrRd71Eevf1", "../x", .string(HostileRequestsTests.uri), 7, .null, [], [:]]
+  static let ids: [JSONValue] = [
+    "", "3daoycoBpoTGSiTqNSrRd71Eevf1", "../x", .string(HostileRequestsTests.uri), 7, .null, [], [:],
+  ]
   static let heads: [JSONValue] = [
     [], [""], [.string(String(repeating: "0", count: 64))], [.string(String(repeating: "z", count: 64))], [7], "x",
     .null, .array(Array(repeating: .string(String(repeating: "f", count: 64)), count: 300)),
@@ -100,7 +103,8 @@ private struct RequestShapes {
     "version", "rev", "since", "limit", "atMost", "position", "seconds", "count", "uses", "expiresIn", "processId",
   ]
   static let odd = [
-    "access", "accept", "block", "check", "create", "deleted", "forEveryone", "format", "keys", "kind", "moveOn", "notes",
+    "access", "accept", "block", "check", "create", "deleted", "forEveryone", "format", "keys", "kind", "moveOn",
+    "notes",
     "opens", "order", "qr", "ranges", "replace", "state", "token", "visible", "type", "changes", "contentChanges",
   ]
 
@@ -125,7 +129,9 @@ private struct RequestShapes {
     }
     for name in Self.counts where Bool.random(using: &random) { members[name] = one(of: Self.numbers) }
     for name in Self.odd where Int.random(in: 0..<4, using: &random) == 0 { members[name] = oddity() }
-    members["textDocument"] = ["uri": one(of: Self.uris), "version": one(of: Self.numbers), "text": one(of: Self.titles)]
+    members["textDocument"] = [
+      "uri": one(of: Self.uris), "version": one(of: Self.numbers), "text": one(of: Self.titles),
+    ]
     if Int.random(in: 0..<4, using: &random) > 0 { members["position"] = position() }
     members["range"] = range()
     return .object(members)
