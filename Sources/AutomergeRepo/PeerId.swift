@@ -47,6 +47,8 @@ public struct PeerMetadata: Hashable, Sendable {
   public var isEphemeral: Bool
   /// The addresses where the peer listens, as `host:port`.
   public var addresses: [String]
+  /// In a handshake, what the peer says of the call.
+  package var call: CallMark?
 
   public init(name: String? = nil, storageId: StorageId? = nil, isEphemeral: Bool = false, addresses: [String] = []) {
     (self.name, self.storageId, self.isEphemeral, self.addresses) = (name, storageId, isEphemeral, addresses)

@@ -39,6 +39,8 @@ final class FakeLinks: PeerLinking {
   var probed: [PeerId] = []
   /// Addresses where a peer answers.
   var answering: Set<PeerAddress> = []
+  /// How many of the next links end as soon as they are there.
+  var endingCount = 0
 
   func isConnected(_ peer: PeerId) -> Bool { connected.contains(peer) }
   func dialledAddress(of peer: PeerId) -> PeerAddress? { nil }
@@ -47,7 +49,7 @@ final class FakeLinks: PeerLinking {
   ) async throws(PeerNetworkError) -> PeerId {
     guard let peer, let first = addresses.first else { throw .badAddress("") }
     guard addresses.contains(where: answering.contains) else { throw .unreachable(first, reason: "no peer is there") }
-    connected.insert(peer)
+    if endingCount > 0 { endingCount -= 1 } else { connected.insert(peer) }
     return peer
   }
   func connect(to address: PeerAddress, keyBeginningWith start: [UInt8]) async throws(PeerNetworkError) -> PeerId {

@@ -84,6 +84,55 @@ import UV
     }
   }
 
+  @Test func aJoinGoesOnOverTheNextLinkHoweverOftenOneEnds() async throws {
+    try await TestLoop.run { loop in
+      let scene = try await Scene()
+      async let outcome = scene.outcome()
+      try await eventually("presented", on: loop) { scene.presented == 1 }
+      for count in 2...6 {
+        scene.parts.provider.connected = []
+        scene.holder.linkEnded(scene.host)
+        try await eventually("called again", on: loop) {
+          scene.parts.network.manualClock.advance(by: .milliseconds(10))
+          return scene.parts.provider.isConnected(scene.host)
+        }
+        scene.holder.connected(to: scene.host)
+        #expect(scene.presented == count)
+      }
+      scene.holder.accepted(scene.ticket.document, .write, host: scene.host, isSpoken: false)
+      let result = await outcome
+      #expect(result == .success(scene.ticket.document))
+    }
+  }
+
+  @Test(arguments: 1...3) func aLinkThatEndsBeforeTheTicketIsPresentedIsMadeAgain(count: Int) async throws {
+    try await TestLoop.run { loop in
+      let scene = try await Scene()
+      scene.parts.provider.endingCount = count
+      async let outcome = scene.outcome()
+      try await eventually("called again", on: loop) {
+        scene.parts.network.manualClock.advance(by: .milliseconds(10))
+        return scene.parts.provider.isConnected(scene.host)
+      }
+      scene.holder.connected(to: scene.host)
+      scene.holder.accepted(scene.ticket.document, .write, host: scene.host, isSpoken: false)
+      let result = await outcome
+      #expect(result == .success(scene.ticket.document))
+    }
+  }
+
+  @Test func aHostThatIsGoneIsReportedAtOnce() async throws {
+    try await TestLoop.run { loop in
+      let scene = try await Scene()
+      async let outcome = scene.outcome()
+      try await eventually("presented", on: loop) { scene.presented == 1 }
+      (scene.parts.provider.connected, scene.parts.provider.answering) = ([], [])
+      scene.holder.linkEnded(scene.host)
+      let result = await outcome
+      guard case .failure(.unreachable) = result else { throw NeverHappened(what: "an error, but \(result)") }
+    }
+  }
+
   @Test func aDocumentThatIsHereFromElsewhereIsNotAskedFor() async throws {
     try await TestLoop.run { _ in
       let scene = try await Scene()

@@ -146,7 +146,7 @@ extension PeerMetadata {
   fileprivate var cbor: CBOR {
     .record([
       "name": name.map { .text($0) }, "addresses": addresses.isEmpty ? nil : .array(addresses.map { .text($0) }),
-      "storageId": storageId.map { .text($0.description) }, "isEphemeral": .bool(isEphemeral),
+      "storageId": storageId.map { .text($0.description) }, "isEphemeral": .bool(isEphemeral), "call": call?.cbor,
     ])
   }
 
@@ -155,6 +155,7 @@ extension PeerMetadata {
       name: value["name"]?.text, storageId: value["storageId"]?.text.map { StorageId($0) },
       isEphemeral: value["isEphemeral"]?.bool ?? false,
       addresses: Array((value["addresses"]?.array ?? []).compactMap(\.text).prefix(8)))
+    call = value["call"].flatMap { CallMark($0) }
   }
 }
 

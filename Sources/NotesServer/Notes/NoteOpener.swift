@@ -71,6 +71,7 @@ struct NoteOpener {
   /// The place of a note that another person shares. Returns when the note is stored, so that it survives if the
   /// service is killed next.
   func placeOfArrival(_ id: DocumentId) async throws -> NotePlace {
+    _ = try await service.fetchArrival(id)
     let record = try await open(id)
     let handle = try await service.fetch(id)
     if !handle.isStored { try await handle.flush() }

@@ -16,6 +16,8 @@ final class AwaitedNotes {
 
   /// How long a search may take before the person is told of it.
   static let patience: Duration = .seconds(1)
+  /// How long the link to the host of a document that was just joined may take to come back.
+  static let returnTime: Duration = .seconds(10)
   /// The pause after a failed search before the next one, if nothing happens.
   static let retryInterval: Duration = .seconds(10)
 
@@ -71,6 +73,19 @@ final class AwaitedNotes {
       if peers == peerCount, repo.handle(of: id) == nil { await nextChance(of: id) }
       guard !hasEnded, isWanted() else { throw NotesError(outcome, id) }
     }
+  }
+
+  /// Returns a document that its host has granted a moment ago. If the link to the host ends meanwhile, the search goes on over
+  /// the next one.
+  func arrival(of id: DocumentId, from host: PeerId) async throws(NotesError) -> DocHandle {
+    let end = clock.now + Self.returnTime
+    var peers = peerCount
+    return try await find(
+      id,
+      while: {
+        defer { peers = peerCount }
+        return clock.now < end && (repo.peers[host] == nil || peers != peerCount)
+      }, tell: { _ in })
   }
 
   /// Call when the process ends: stops waiting for notes that have not arrived.

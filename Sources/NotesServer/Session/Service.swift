@@ -207,6 +207,12 @@ public final class Service {
     return handle
   }
 
+  /// The same for a document that was just joined, whose host may be away for a moment.
+  func fetchArrival(_ id: DocumentId) async throws(NotesError) -> DocHandle {
+    guard let host = sharing.host(of: id) else { return try await fetch(id) }
+    return try await awaitedNotes.arrival(of: id, from: host.peer)
+  }
+
   /// A separate document with all changes of another, in which this process writes as a new author.
   func makeSuccessor(of old: DocHandle) throws -> DocHandle {
     let handle = try repo.create(old.document.fork())

@@ -2,23 +2,44 @@ import AutomergeRepo
 import PeerTransport
 
 /// A caller that has presented a ticket and waits for the answer.
-struct PendingJoin {
+@AutomergeRepo
+final class PendingJoin {
   struct Key: Hashable {
     var host: PeerId
     /// Nil for a spoken ticket.
     var document: DocumentId?
   }
 
-  static let timeout: Duration = .seconds(10)
+  nonisolated static let timeout: Duration = .seconds(10)
   /// How long it is enough to have looked for the document in the store: looking again would delay the text.
-  static let checkLifetime: Duration = .seconds(1)
+  nonisolated static let checkLifetime: Duration = .seconds(1)
 
   /// The fields to send to the host.
   let message: TicketMessage
   /// Where to call the host again if the link is cut before it answers.
-  var addresses: [PeerAddress]
+  let addresses: [PeerAddress]
   /// When we knew that the document is not here from elsewhere; nil if we do not know which document it is.
   let checkedAt: Duration?
   let reply: OneReply<Result<DocumentId, JoinError>>
   let timer: any ScheduledAction
+  /// Whether the host is being called again.
+  private(set) var isCalling = false
+  private var callCount = 0
+
+  init(
+    message: TicketMessage, addresses: [PeerAddress], checkedAt: Duration?,
+    reply: OneReply<Result<DocumentId, JoinError>>, timer: any ScheduledAction
+  ) {
+    (self.message, self.addresses, self.checkedAt) = (message, addresses, checkedAt)
+    (self.reply, self.timer) = (reply, timer)
+  }
+
+  /// The host is called again from now on, after the returned pause: none the first time, then longer and longer.
+  func beginCall() -> Duration {
+    isCalling = true
+    callCount += 1
+    return callCount == 1 ? .zero : .milliseconds(50 << min(callCount - 1, 6))
+  }
+
+  func endCall() { isCalling = false }
 }

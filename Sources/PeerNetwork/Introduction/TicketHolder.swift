@@ -45,11 +45,11 @@ final class TicketHolder {
   func join(_ ticket: SpokenTicket) async throws(JoinError) -> DocumentId {
     let host = try await reach(ticket)
     let key = PendingJoin.Key(host: host, document: nil)
-    let document = try await present(.presentSpoken(secret: ticket.secretStart), as: key).get()
+    let address = [ticket.address].compactMap(\.self)
+    let addresses = address + registry.addresses(of: host).filter { !address.contains($0) }
+    let document = try await present(.presentSpoken(secret: ticket.secretStart), as: key, at: addresses).get()
     let metadata = network.peers[host]
-    links.remember(
-      host, name: metadata?.name, addresses: [ticket.address].compactMap(\.self) + PeerRegistry.addresses(in: metadata)
-    )
+    links.remember(host, name: metadata?.name, addresses: address + PeerRegistry.addresses(in: metadata))
     return document
   }
 
@@ -92,10 +92,10 @@ final class TicketHolder {
   /// Sends the ticket to the host and waits for its answer.
   ///
   /// - Parameters:
-  ///   - addresses: where to call the host again, once, if the link is cut before it answers
+  ///   - addresses: where to call the host again if the link is cut before it answers
   ///   - checkedAt: when we knew that the document is not here from elsewhere
   private func present(
-    _ message: TicketMessage, as key: PendingJoin.Key, at addresses: [PeerAddress] = [], checkedAt: Duration? = nil
+    _ message: TicketMessage, as key: PendingJoin.Key, at addresses: [PeerAddress], checkedAt: Duration? = nil
   ) async -> Result<DocumentId, JoinError> {
     await OneReply.wait(otherwise: .failure(.timedOut)) { reply in
       finish(key, .failure(.refused))
@@ -105,6 +105,8 @@ final class TicketHolder {
       pending[key] = PendingJoin(
         message: message, addresses: addresses, checkedAt: checkedAt, reply: reply, timer: timer)
       network.send(type: TicketMessage.type, fields: message.fields, to: key.host)
+      // The link may have ended since the host was reached.
+      if !provider.isConnected(key.host) { callAgain(key) }
     }
   }
 
@@ -121,16 +123,25 @@ final class TicketHolder {
 
   /// The link to a host was cut. What was presented on it may be lost, as on a link that the host was just closing.
   func linkEnded(_ host: PeerId) {
-    for (key, waiting) in pending where key.host == host {
-      guard let first = waiting.addresses.first else { continue }
-      pending[key]?.addresses = []
-      Task {
-        do {
-          _ = try await self.provider.connect(toAnyOf: waiting.addresses, expecting: host)
-        } catch {
-          self.finish(key, .failure(.unreachable(address: first.description, reason: "\(error)")))
-        }
+    for key in pending.keys where key.host == host { callAgain(key) }
+  }
+
+  /// Calls a host whose link has ended. The new link presents the ticket again.
+  private func callAgain(_ key: PendingJoin.Key) {
+    guard let waiting = pending[key], !waiting.isCalling, let first = waiting.addresses.first else { return }
+    let pause = waiting.beginCall()
+    Task {
+      if pause > .zero, !(await self.clock.pause(for: pause)) { return }
+      guard self.pending[key] === waiting else { return }
+      do throws(PeerNetworkError) {
+        _ = try await self.provider.connect(toAnyOf: waiting.addresses, expecting: key.host)
+      } catch {
+        guard self.pending[key] === waiting else { return }
+        return self.finish(key, .failure(.unreachable(address: first.description, reason: "\(error)")))
       }
+      waiting.endCall()
+      // The new link may have ended already.
+      if self.pending[key] === waiting, !self.provider.isConnected(key.host) { self.callAgain(key) }
     }
   }
 

@@ -17,13 +17,14 @@ public final class TCPProvider: NetworkProvider {
   let logger: Logger
   var connectTimeout = PeerHandshake.timeout
   /// Two calls that cross do so within this time. A later call beside an old connection means that the connection has
-  /// stalled.
+  /// stalled. Only for peers that do not mark their calls.
   var crossingTime: Duration = .seconds(3)
   var policy = LinkPolicy()
   let endpoint: TLSEndpoint
   let links: LinkTable
   let wanted: WantedPeers
   var redials = Redials()
+  private var calls: CallMarks
   /// Nil until started and after stopping.
   private(set) var local: LocalPeer?
   /// How many messages were sent to peers since the start, not counting pings.
@@ -40,6 +41,8 @@ public final class TCPProvider: NetworkProvider {
     endpoint = try TLSEndpoint(loop: loop, identity: identity)
     (links, wanted) = (LinkTable(clock: LoopClock(loop)), WantedPeers(clock: clock, random: random))
     (self.clock, self.logger) = (clock, logger)
+    var random = random
+    calls = CallMarks(run: random.next())
     wanted.onDial = { [weak self] peer, addresses in self?.dial(peer, at: addresses) }
   }
 
@@ -122,11 +125,12 @@ public final class TCPProvider: NetworkProvider {
 
   /// Adds a link, which is still to be opened.
   func add(
-    _ transport: TLSTransport, _ address: PeerAddress, _ role: PeerHandshake.Role, _ local: LocalPeer,
+    _ transport: any Transport, _ address: PeerAddress, _ role: PeerHandshake.Role, _ local: LocalPeer,
     for attempt: Attempt? = nil
   ) -> PeerLink {
     var local = local
     local.metadata.addresses = reachableAddresses.map(\.description)
+    local.metadata.call = calls.answer
     let link = PeerLink(
       transport, as: role, local: local, clock: clock, budgets: links.budgets,
       onEvent: { [weak self] link, event in self?.handle(event, of: link) })
@@ -137,7 +141,7 @@ public final class TCPProvider: NetworkProvider {
   private func handle(_ event: PeerLink.Event, of link: PeerLink) {
     switch event {
     case .proven(let proof):
-      if proof.peer.map({ policy.isBlocked($0) }) ?? false { link.close(.stopped, politely: false) }
+      if let peer = proof.peer { proven(link, peer) }
     case .established(let peer, let metadata): established(link, peer, metadata)
     case .received(let message):
       guard let peer = link.peer, links.isCurrent(link) else { return }
@@ -150,15 +154,25 @@ public final class TCPProvider: NetworkProvider {
     }
   }
 
+  /// The other end has proven to be this peer, and waits for our introduction if we have called.
+  private func proven(_ link: PeerLink, _ peer: PeerId) {
+    if policy.isBlocked(peer) { return link.close(.stopped, politely: false) }
+    guard link.direction == .outgoing else { return }
+    // Another call was quicker.
+    if link.expectedPeer == peer, isConnected(peer), !redials.isUnderWay(to: peer) {
+      links.takeAttempt(of: link)?(.success(peer))
+      return link.close(.stopped)
+    }
+    calls.saw(links[peer]?.rank, of: peer)
+    link.mark(calls.next(to: peer))
+  }
+
   private func established(_ link: PeerLink, _ peer: PeerId, _ metadata: PeerMetadata) {
     guard let local else { return link.close(.stopped) }
     let attempt = links.takeAttempt(of: link)
     defer { attempt?(.success(peer)) }
     if let old = links[peer] {
-      guard
-        !old.isOpen || clock.now - old.openedAt > crossingTime
-          || LinkDirection.newStays(local: local.peerId, peer: peer, old: old.direction, new: link.direction)
-      else { return link.close(.stopped) }
+      guard !old.isOpen || replaces(link, old, local, peer) else { return link.close(.stopped) }
       links.setCurrent(nil, for: peer)
       old.close(.stopped)
       delegate?.network(self, disconnected: peer)
@@ -166,9 +180,19 @@ public final class TCPProvider: NetworkProvider {
     links.setCurrent(link, for: peer)
     redials.end(peer)
     link.isTrusted = policy.isKnown(peer) || policy.isAdmitted(peer) || wanted.contains(peer)
+    if link.isTrusted || link.direction == .outgoing { calls.saw(link.rank, of: peer) }
     logger.debug("connected to \(peer) at \(links.entry(of: link)?.address.description ?? "")")
     wanted.tell(peer, .connected)
+    var metadata = metadata
+    metadata.call = nil
     delegate?.network(self, connected: peer, metadata: metadata)
+  }
+
+  /// Whether a new link to a peer takes the place of the old one, as the other end decides, too.
+  private func replaces(_ link: PeerLink, _ old: PeerLink, _ local: LocalPeer, _ peer: PeerId) -> Bool {
+    if let new = link.rank, let old = old.rank { return new.replaces(old) }
+    return clock.now - old.openedAt > crossingTime
+      || LinkDirection.newStays(local: local.peerId, peer: peer, old: old.direction, new: link.direction)
   }
 
   private func closed(_ link: PeerLink, _ reason: LinkError) {
@@ -185,5 +209,9 @@ public final class TCPProvider: NetworkProvider {
   }
 
   /// Lets a connected peer send long messages from now on.
-  func trust(_ peer: PeerId) { links[peer]?.isTrusted = true }
+  func trust(_ peer: PeerId) {
+    guard let link = links[peer] else { return }
+    link.isTrusted = true
+    calls.saw(link.rank, of: peer)
+  }
 }

@@ -57,10 +57,12 @@ public struct PeerHandshake {
   }
 
   package let role: Role
-  private let local: LocalPeer
+  private var local: LocalPeer
   private let permits: Permission
   /// The other side's proof; nil until it is known.
   package private(set) var proof: PeerProof?
+  /// The link's rank among those to this peer; nil until established, and if one of the two sends no marks.
+  package private(set) var rank: LinkRank?
   private var state = State.idle
 
   /// Whether a connection with this proof may belong to a peer with this id.
@@ -74,6 +76,9 @@ public struct PeerHandshake {
 
   /// Whether the other side has shown its proof.
   package var isOpened: Bool { proof != nil }
+
+  /// Sets what to say of a call that has not introduced itself yet.
+  package mutating func mark(_ call: CallMark) { local.metadata.call = call }
 
   /// The peer at the other end, once known.
   public var peer: PeerId? {
@@ -119,6 +124,7 @@ public struct PeerHandshake {
     }
     if let problem = problem(with: sender) { return fail(problem) }
     state = .established(sender)
+    rank = LinkRank(call: metadata.call, peer: metadata.call, isFromSmaller: sender < local.peerId)
     let answer = RepoMessage.peer(
       senderId: local.peerId, targetId: sender, metadata: local.metadata, version: Self.version)
     return [.send(answer), .established(sender, metadata)]
@@ -132,6 +138,7 @@ public struct PeerHandshake {
     if let problem = problem(with: sender) { return fail(problem) }
     if case .dialer(expecting: let expected?) = role, expected != sender { return fail(.wrongPeer) }
     state = .established(sender)
+    rank = LinkRank(call: local.metadata.call, peer: metadata.call, isFromSmaller: local.peerId < sender)
     return [.established(sender, metadata)]
   }
 
@@ -157,7 +164,8 @@ public struct PeerHandshake {
   }
 }
 
-/// Which of two connections to the same peer stays. Both ends decide alike.
+/// Which of two connections to the same peer stays, if nothing but their directions is known. Both ends decide alike if
+/// they have noticed the two in the same order.
 package enum LinkDirection: Hashable, Sendable {
   case incoming
   case outgoing

@@ -66,6 +66,17 @@ package final class PeerLink {
 
   package var direction: LinkDirection { handshake.role == .listener ? .incoming : .outgoing }
 
+  /// The link's rank among those to this peer; nil until established, and if one of the two sends no marks.
+  package var rank: LinkRank? { handshake.rank }
+
+  /// The only peer that a call was meant for; nil if any will do, or if the link is incoming.
+  package var expectedPeer: PeerId? {
+    if case .dialer(let expected) = handshake.role { expected } else { nil }
+  }
+
+  /// Sets what to say of a call. For a provider that has just been told of the proof.
+  package func mark(_ call: CallMark) { handshake.mark(call) }
+
   /// The address of this machine that the link uses; nil if unknown.
   package var localHost: String? { transport.localHost }
 

@@ -53,6 +53,28 @@ import Testing
     #expect(ben.files[path] == Array("tea\n".utf8))
   }
 
+  /// The link on which the host has said yes ends before the text has come.
+  @Test func aJoinWaitsForTheNextLinkToTheHost() async throws {
+    let note = try hostedNote("tea\n")
+    let ben = ServiceUnderTest(world)
+    try await ben.start()
+    (ben.sharing.hostName, ben.sharing.granted) = ("Ana", note.id)
+    world.clock.schedule(after: .seconds(5)) { [world] in world.connect("host", "ben") }
+    let joined = try await ben.request("notes/join", ["ticket": "notes-lsp:ticket"])
+    #expect(joined["path"]?.stringValue == path)
+    #expect(ben.text(of: note.id) == "tea\n")
+  }
+
+  @Test func aJoinEndsWhenTheHostStaysAway() async throws {
+    let note = try hostedNote("tea\n")
+    let ben = ServiceUnderTest(world)
+    try await ben.start()
+    (ben.sharing.hostName, ben.sharing.granted) = ("Ana", note.id)
+    await #expect(throws: ResponseError.self) {
+      try await ben.request("notes/join", ["ticket": "notes-lsp:ticket"])
+    }
+  }
+
   @Test func aNameThatAnotherProgramTakesMeanwhileIsLeftToIt() async throws {
     let ben = ServiceUnderTest(world)
     try await ben.start()

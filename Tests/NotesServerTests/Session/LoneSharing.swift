@@ -19,6 +19,8 @@ final class LoneSharing: SharingService {
   /// The documents of other hosts than `hostName`, and the people on each document.
   var hosts: [DocumentId: String] = [:]
   var readers: [DocumentId: [PersonSummary]] = [:]
+  /// The document that any ticket is for; without one, tickets are refused.
+  var granted: DocumentId?
   var onChange: (@AutomergeRepo (SharingEvent) -> Void)?
 
   func access(to document: DocumentId) -> Access { access }
@@ -37,7 +39,10 @@ final class LoneSharing: SharingService {
   func followed(_ document: DocumentId) async throws(SharingError) {}
   func unshare(_ document: DocumentId, from peer: PeerId?) async throws(SharingError) -> Bool { false }
   func trust(_ peer: PeerId, name: String?, _ trust: PeerTrust) async throws(SharingError) { throw .refused }
-  func join(ticket: String) async throws(SharingError) -> DocumentId { throw .refused }
+  func join(ticket: String) async throws(SharingError) -> DocumentId {
+    guard let granted else { throw .refused }
+    return granted
+  }
   func connect(address: String) async throws(SharingError) -> PeerId { throw .refused }
   func answer(_ invitation: String, accepts: Bool, blocks: Bool) async throws(SharingError) -> DocumentId? {
     throw .refused

@@ -35,7 +35,7 @@ struct JoinRequest: NetworkRequest {
     do {
       if let text {
         let choice = TextChoice(service: editor.service, name: text)
-        try await choice.settle(try await editor.service.fetch(id))
+        try await choice.settle(try await editor.service.fetchArrival(id))
       }
       return try await NoteOpener(service: editor.service).placeOfArrival(id)
     } catch {
