@@ -110,7 +110,8 @@ extension Simulation {
           + "\(difference(buffer.text.string)) \(buffer.complaints)"
       }
     }
-    let problem = textsAreEqual ? "the texts are equal, and have other words than they should" : "texts did not become equal"
+    let problem =
+      textsAreEqual ? "the texts are equal, and have other words than they should" : "texts did not become equal"
     return "\(problem): \n" + texts.joined(separator: "\n")
   }
 }

@@ -143,7 +143,8 @@ final class DocumentFiles {
       if makingFile { try await write(handle, like: nil, to: path, holding: nil) }
       return
     case .found(let found, let mark):
-      if let rest = mark.timeUntilSettled(at: date), known[path]?.digest != SHA256.hash(data: found) {
+      let dates = date...max(date, environment.clock.date)
+      if let rest = mark.timeUntilSettled(readFrom: dates), known[path]?.digest != SHA256.hash(data: found) {
         return plan(handle, after: .seconds(rest))
       }
       bytes = found

@@ -145,7 +145,8 @@ final class FileReconciler {
     while true {
       let date = environment.clock.date
       let sight = try await environment.files.look(path, since: nil)
-      guard case .found(let bytes, let mark) = sight, let rest = mark.timeUntilSettled(at: date),
+      let dates = date...max(date, environment.clock.date)
+      guard case .found(let bytes, let mark) = sight, let rest = mark.timeUntilSettled(readFrom: dates),
         let contents = try? await FileContents.reading(bytes), !holds(contents, base, note),
         await environment.clock.pause(for: .seconds(rest))
       else { return sight }

@@ -46,12 +46,15 @@ public struct FileMark: Hashable, Sendable {
   /// The same for an empty file. Most programs that do not replace a file empty it first.
   private static let emptyTime: TimeInterval = 2
 
-  /// How long, in seconds, until the file's content counts as complete; nil if it does now.
-  func timeUntilSettled(at date: Date) -> TimeInterval? {
-    let age = date.timeIntervalSince1970 - Double(nanoseconds) / 1e9
-    let rest = (byteCount == 0 ? Self.emptyTime : Self.quietTime) - age
+  /// How long, in seconds, until the file's content counts as complete; nil if it did when the file was read.
+  ///
+  /// - Parameter dates: the times before and after reading it. It may have been written in between.
+  func timeUntilSettled(readFrom dates: ClosedRange<Date>) -> TimeInterval? {
+    let written = Double(nanoseconds) / 1e9
+    let rest = (byteCount == 0 ? Self.emptyTime : Self.quietTime) - (dates.lowerBound.timeIntervalSince1970 - written)
     // The clock of another machine, such as a file server, may be ahead of ours.
-    return rest > 0 && age >= -Self.emptyTime ? min(rest, Self.emptyTime) : nil
+    let isAhead = written - dates.upperBound.timeIntervalSince1970 > Self.emptyTime
+    return rest > 0 && !isAhead ? min(rest, Self.emptyTime) : nil
   }
 }
 

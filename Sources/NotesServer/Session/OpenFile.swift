@@ -181,7 +181,8 @@ final class OpenFile {
       case .missing:
         // Nothing to compare with. If another program puts an old file there, that is compared with this.
         if let claim = claims.all.last { try await know(claim) }
-      case .found(let bytes, let mark): try await take(bytes, at: mark, readOn: date)
+      case .found(let bytes, let mark):
+        try await take(bytes, at: mark, readFrom: date...max(date, environment.clock.date))
       }
     } catch let error as StorageError {
       Self.log.warning("What the working file of \(key.document) holds could not be stored: \(error)")
@@ -232,12 +233,12 @@ final class OpenFile {
   }
 
   /// Compares the file with what it may hold, and merges the rest.
-  private func take(_ bytes: [UInt8], at mark: FileMark, readOn date: Date) async throws {
+  private func take(_ bytes: [UInt8], at mark: FileMark, readFrom dates: ClosedRange<Date>) async throws {
     let (digest, read) = await Self.parsed(bytes)
     // An editor knows what it wrote itself.
     let isNews = claims.all.isEmpty && seen.lastMark != nil && mark != seen.lastMark
     seen.lastMark = mark
-    seen.mark = isSteady(mark, on: date) ? mark : nil
+    seen.mark = isSteady(mark, on: dates.lowerBound) ? mark : nil
     if digest == seen.digest {
       if isNews { tell(digest) }
       return forgetClaims()
@@ -268,7 +269,7 @@ final class OpenFile {
         claims.hasWaited = true
         return later()
       }
-      guard mark.timeUntilSettled(at: date) == nil else { return later() }
+      guard mark.timeUntilSettled(readFrom: dates) == nil else { return later() }
       // The working-file sync looks after a file that is not open.
       guard binding != nil else { return }
       guard environment.mayWrite(key.document) else { return try await refuse(contents.text, besides: note, digest) }
