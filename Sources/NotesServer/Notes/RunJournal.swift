@@ -30,16 +30,19 @@ final class RunJournal {
   private var held: [UInt8] = []
   private var state = State.working
   private var isChangingSegment = false
-  private var isResuming = false
   /// The task that reads the journals of killed processes.
   private var recovery: Task<Void, Never>?
 
   private enum State {
     case working
+    /// A new one is being begun.
+    case resuming
     /// The last write failed. The journal is gone: what it said about the editors is out of date.
     case broken
     case ended
   }
+
+  private var takesEntries: Bool { state == .working || state == .resuming }
 
   /// Called when the journal cannot be written. `resume` begins a new one.
   var onFailure: (@AutomergeRepo () -> Void)?
@@ -166,7 +169,7 @@ final class RunJournal {
 
   /// Holds an entry until an editor or peer is about to be told of it, so that all entries of one change take one write.
   private func hold(_ frame: JournalFrame) {
-    if state == .working { frame.append(to: &held) }
+    if takesEntries { frame.append(to: &held) }
   }
 
   private func append(_ frame: JournalFrame) {
@@ -176,14 +179,16 @@ final class RunJournal {
 
   /// Writes the held entries. Call it before anything leaves this process.
   func write() {
-    guard !held.isEmpty, state == .working else { return }
+    guard !held.isEmpty, takesEntries else { return }
     let byteCount = files.append(held)
     // The memory is reused for the next keystroke, unless this was a paste.
     held.removeAll(keepingCapacity: held.count <= Self.maximumKeptBytes)
     guard let byteCount else {
+      if state == .working {
+        log.error("The journal cannot be written. Words may stand twice if this process is killed.")
+      }
       state = .broken
       files.end()
-      if !isResuming { log.error("The journal cannot be written. Words may stand twice if this process is killed.") }
       onFailure?()
       return
     }
@@ -194,8 +199,7 @@ final class RunJournal {
   /// `onFailure` is called again.
   func resume() {
     guard state == .broken else { return }
-    (state, isResuming) = (.working, true)
-    defer { isResuming = false }
+    state = .resuming
     held = []
     for (id, handle) in handles {
       // Begins anew with what is not stored.
@@ -204,7 +208,9 @@ final class RunJournal {
     }
     holdState()
     write()
-    if state == .working { log.notice("The journal can be written again.") }
+    guard state == .resuming else { return }
+    state = .working
+    log.notice("The journal can be written again.")
   }
 
   /// Holds what each editor has, and what files contain.
