@@ -79,6 +79,7 @@ final class Program {
     let sharing = SharingAdapter(grants: grants, clock: clock)
     sharing.use(servers, of: repo)
     sharing.wantsNetwork = settings.hasNetwork
+    sharing.home = settings.home
     sharing.hasDiscovery = settings.hasDiscovery
     let service = parts.service(of: repo, sharing: sharing, notesDirectory: settings.notes)
     // The editor is answered now. Its requests wait until the notes are read and the network is up.

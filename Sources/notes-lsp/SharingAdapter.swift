@@ -71,6 +71,11 @@ final class SharingAdapter: SharingService {
 
   var asksSiblings: Bool { directory == nil && wantsNetwork }
 
+  /// The store's directory, in which the process with the network has a lock.
+  var home: String?
+
+  var isNetworkElsewhere: Bool { directory == nil && home.map { FileLock.isNetworkTaken(in: $0) } == true }
+
   var fingerprint: String { directory?.repo.peerId.description ?? "" }
 
   var networkState: String {

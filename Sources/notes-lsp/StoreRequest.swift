@@ -80,6 +80,7 @@ final class StoreRequest {
     sharing.use(servers, of: repo)
     sharing.reasonForNoNetwork = "it needs an editor with a note open"
     sharing.wantsNetwork = true
+    sharing.home = home
     let service = parts.service(of: repo, sharing: sharing, notesDirectory: options.notesDirectory)
     try await service.load()
     let session = Session(service: service) { _ in }

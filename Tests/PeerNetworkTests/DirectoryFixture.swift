@@ -41,6 +41,7 @@ final class FakeLinks: PeerLinking {
   var answering: Set<PeerAddress> = []
   /// How many of the next links end as soon as they are there.
   var endingCount = 0
+  private(set) var failureCount = 0
 
   func isConnected(_ peer: PeerId) -> Bool { connected.contains(peer) }
   func dialledAddress(of peer: PeerId) -> PeerAddress? { nil }
@@ -48,7 +49,10 @@ final class FakeLinks: PeerLinking {
     toAnyOf addresses: [PeerAddress], expecting peer: PeerId?
   ) async throws(PeerNetworkError) -> PeerId {
     guard let peer, let first = addresses.first else { throw .badAddress("") }
-    guard addresses.contains(where: answering.contains) else { throw .unreachable(first, reason: "no peer is there") }
+    guard addresses.contains(where: answering.contains) else {
+      failureCount += 1
+      throw .unreachable(first, reason: "no peer is there")
+    }
     if endingCount > 0 { endingCount -= 1 } else { connected.insert(peer) }
     return peer
   }

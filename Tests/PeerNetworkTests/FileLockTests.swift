@@ -12,8 +12,10 @@ import Testing
     do {
       let first = FileLock(path: path)
       #expect(first != nil && FileLock(path: path) == nil)
+      #expect(FileLock.isTaken(path: path))
       withExtendedLifetime(first) {}
     }
+    #expect(!FileLock.isTaken(path: path) && !FileLock.isTaken(path: directory.path + "/no such lock"))
     #expect(FileLock(path: path) != nil)
     #expect(FileLock(path: directory.path + "/no such folder/lock") == nil)
   }

@@ -121,13 +121,40 @@ import UV
     }
   }
 
-  @Test func aHostThatIsGoneIsReportedAtOnce() async throws {
+  /// A host whose places for strangers are all taken closes a connection before it knows who calls.
+  @Test func aCallThatFailsIsPlacedAgain() async throws {
     try await TestLoop.run { loop in
       let scene = try await Scene()
       async let outcome = scene.outcome()
       try await eventually("presented", on: loop) { scene.presented == 1 }
       (scene.parts.provider.connected, scene.parts.provider.answering) = ([], [])
       scene.holder.linkEnded(scene.host)
+      try await eventually("called in vain", on: loop) { scene.parts.provider.failureCount == 1 }
+      scene.parts.provider.answering = Set(scene.ticket.addresses)
+      try await eventually("called again", on: loop) {
+        scene.parts.network.manualClock.advance(by: .milliseconds(10))
+        return scene.parts.provider.isConnected(scene.host)
+      }
+      scene.holder.connected(to: scene.host)
+      scene.holder.accepted(scene.ticket.document, .write, host: scene.host, isSpoken: false)
+      let result = await outcome
+      #expect(result == .success(scene.ticket.document))
+    }
+  }
+
+  @Test func aHostThatIsGoneIsReportedSoon() async throws {
+    try await TestLoop.run { loop in
+      let scene = try await Scene()
+      async let outcome = scene.outcome()
+      try await eventually("presented", on: loop) { scene.presented == 1 }
+      (scene.parts.provider.connected, scene.parts.provider.answering) = ([], [])
+      let clock = scene.parts.network.manualClock
+      scene.holder.linkEnded(scene.host)
+      try await eventually("given up", on: loop) {
+        clock.advance(by: .milliseconds(1))
+        return !scene.holder.isAwaited(scene.host)
+      }
+      #expect(clock.now < .seconds(2))
       let result = await outcome
       guard case .failure(.unreachable) = result else { throw NeverHappened(what: "an error, but \(result)") }
     }

@@ -30,6 +30,7 @@ public final class SimulatedSharing: SharingService {
 
   public var fingerprint: String { repo.peerId.description }
   public var asksSiblings: Bool { !hasNetwork }
+  public var isNetworkElsewhere: Bool { false }
   public var networkState: String { hasNetwork ? "on" : "off" }
   public var discoveryState: String { "off" }
   public var sentCount: Int { 0 }

@@ -40,7 +40,7 @@ extension Editor {
   func forward(_ request: some NetworkRequest, _ params: Parameters) async throws -> (any RequestResult)? {
     guard service.sharing.asksSiblings else { return nil }
     // This process may have started a moment ago.
-    await service.siblings.settle()
+    await service.siblings.settleForNetwork()
     guard service.sharing.asksSiblings, !service.repo.siblings.isEmpty else { return nil }
     var members = params.value.objectValue ?? JSONObject()
     if let request = request as? any SharedNoteRequest {

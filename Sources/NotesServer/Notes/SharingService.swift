@@ -9,6 +9,8 @@ public protocol SharingService: AnyObject {
   var hasNetwork: Bool { get }
   /// Whether this process wants the network, and another process of the person has it.
   var asksSiblings: Bool { get }
+  /// Whether another process of the person, as far as is known, has the network at present.
+  var isNetworkElsewhere: Bool { get }
   /// `on`, or why there is no network.
   var networkState: String { get }
   /// `on`, `off`, or why discovery finds no peers.

@@ -16,6 +16,8 @@ protocol SiblingRequestPerforming: AnyObject {
 final class SiblingRequests {
   /// How long to wait for a process to accept the request.
   static let maximumSearch: Duration = .seconds(1)
+  /// The same while another process is known to have the network: on a busy machine it may take long to read.
+  static let maximumAcceptance: Duration = .seconds(15)
   /// The time limit for an answer: joining a large note may take long.
   static let maximumWait: Duration = .seconds(120)
   /// The most requests that a process keeps for others at a time.
@@ -30,10 +32,21 @@ final class SiblingRequests {
   private let token = UUID().uuidString
   private var count = 0
   private var waiting: [String: Waiter] = [:]
-  /// The processes that sent the requests we passed on, oldest first.
-  private var origins: [(id: String, peer: PeerId)] = []
+  /// The requests we passed on, oldest first.
+  private var origins: [Passed] = []
   /// Carries out requests here, if this process has the network.
   weak var performer: (any SiblingRequestPerforming)?
+
+  /// A request that is some other process's to carry out, or ours if we get the network in time.
+  private struct Passed {
+    let id: String
+    let peer: PeerId
+    let fields: [String: CBOR]
+    /// When the sender last said that it waits.
+    var since: Duration
+    /// Whether another process carries it out.
+    var isTaken = false
+  }
 
   private final class Waiter {
     let reply: OneReply<Result<JSONValue, ResponseError>?>
@@ -55,11 +68,24 @@ final class SiblingRequests {
     return await OneReply.wait(otherwise: nil) { reply in
       let waiter = Waiter(reply)
       waiting[id] = waiter
-      waiter.timer = clock.schedule(after: Self.maximumSearch) { [weak self] in self?.end(id, nil) }
+      search(for: id, since: clock.now)
       let fields: [String: CBOR] = [
         "request": .text(id), "method": .text(method), "params": .bytes(Data(params.encoded())),
       ]
       for sibling in repo.siblings { repo.send(type: Self.requestType, fields: fields, to: sibling) }
+    }
+  }
+
+  /// Gives up after a while, and later if another process has the network.
+  private func search(for id: String, since start: Duration) {
+    waiting[id]?.timer = clock.schedule(after: Self.maximumSearch) { [weak self] in
+      guard let self else { return }
+      guard self.sharing.isNetworkElsewhere, self.clock.now - start < Self.maximumAcceptance else {
+        return self.end(id, nil)
+      }
+      let stillWaits: [String: CBOR] = ["request": .text(id), "again": true]
+      for sibling in self.repo.siblings { self.repo.send(type: Self.requestType, fields: stillWaits, to: sibling) }
+      self.search(for: id, since: start)
     }
   }
 
@@ -70,14 +96,37 @@ final class SiblingRequests {
   }
 
   private func request(_ fields: [String: CBOR], from sibling: PeerId) {
+    if fields["again"] != nil { return stillWaits(fields, sibling) }
     guard repo.siblings.contains(sibling), let id = fields["request"]?.text, let method = fields["method"]?.text,
       let bytes = fields["params"]?.bytes
     else { return }
     guard sharing.hasNetwork, let performer else {
-      origins.append((id, sibling))
+      origins.append(Passed(id: id, peer: sibling, fields: fields, since: clock.now))
       if origins.count > Self.maximumPassedOn { origins.removeFirst() }
       return pass(fields, Self.requestType, except: sibling)
     }
+    carryOut(method, bytes, id, for: sibling, performer)
+  }
+
+  /// The sender of a request that nobody has accepted yet has not given up.
+  private func stillWaits(_ fields: [String: CBOR], _ sibling: PeerId) {
+    guard let index = origins.firstIndex(where: { $0.id == fields["request"]?.text }) else { return }
+    origins[index].since = clock.now
+    pass(fields, Self.requestType, except: sibling)
+  }
+
+  /// Call when this process has got the network: carries out what nobody could a moment ago.
+  func networkArrived() {
+    guard sharing.hasNetwork else { return }
+    // A sender says every second that it waits.
+    let open = origins.filter { !$0.isTaken && clock.now - $0.since < Self.maximumSearch * 2 }
+    origins.removeAll { !$0.isTaken }
+    for request in open { self.request(request.fields, from: request.peer) }
+  }
+
+  private func carryOut(
+    _ method: String, _ bytes: Data, _ id: String, for sibling: PeerId, _ performer: any SiblingRequestPerforming
+  ) {
     repo.send(type: Self.answerType, fields: ["request": .text(id), "taken": true], to: sibling)
     guard let params = try? JSONValue(parsing: Array(bytes)) else { return }
     Task { @AutomergeRepo in
@@ -100,9 +149,9 @@ final class SiblingRequests {
   private func answer(_ fields: [String: CBOR], from sibling: PeerId) {
     guard repo.siblings.contains(sibling), let id = fields["request"]?.text else { return }
     guard let waiter = waiting[id] else {
-      if let origin = origins.first(where: { $0.id == id })?.peer {
-        repo.send(type: Self.answerType, fields: fields, to: origin)
-        if fields["taken"] == nil { origins.removeAll { $0.id == id } }
+      if let index = origins.firstIndex(where: { $0.id == id }) {
+        repo.send(type: Self.answerType, fields: fields, to: origins[index].peer)
+        if fields["taken"] == nil { origins.remove(at: index) } else { origins[index].isTaken = true }
       }
       return
     }

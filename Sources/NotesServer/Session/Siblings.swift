@@ -34,6 +34,9 @@ final class Siblings {
     events = SiblingEvents(repo: repo)
     recordNews = RecordNews(repo: repo, clock: clock)
     news = Signal(clock: clock)
+    environment.events.add { [requests] event in
+      if case .sharingChanged(.networkState) = event { requests.networkArrived() }
+    }
     events.onEvent = { [events = environment.events] event in events.send(.heardFromSibling(event)) }
     repo.observe { [weak self] event in
       switch event {
@@ -62,6 +65,16 @@ final class Siblings {
   func settle() async {
     await news.wait(within: Self.maximumDelay) { isSettled }
     await news.wait(within: Self.introductionTime) { !repo.siblings.isEmpty }
+  }
+
+  /// The same before a request that only the process with the network can carry out: if there is one, it may take long to
+  /// connect.
+  func settleForNetwork() async {
+    await settle()
+    let end = environment.clock.now + SiblingRequests.maximumAcceptance
+    while repo.siblings.isEmpty, environment.sharing.isNetworkElsewhere, environment.clock.now < end {
+      await news.next(after: news.count, until: min(end, environment.clock.now + SiblingRequests.maximumSearch))
+    }
   }
 
   // MARK: Records

@@ -14,6 +14,9 @@ final class PendingJoin {
   /// How long it is enough to have looked for the document in the store: looking again would delay the text.
   nonisolated static let checkLifetime: Duration = .seconds(1)
 
+  /// How many calls in a row may fail: one that meets a full house is closed before it has said who calls.
+  private nonisolated static let maximumFailures = 3
+
   /// The fields to send to the host.
   let message: TicketMessage
   /// Where to call the host again if the link is cut before it answers.
@@ -24,7 +27,7 @@ final class PendingJoin {
   let timer: any ScheduledAction
   /// Whether the host is being called again.
   private(set) var isCalling = false
-  private var callCount = 0
+  private var (callCount, failureCount) = (0, 0)
 
   init(
     message: TicketMessage, addresses: [PeerAddress], checkedAt: Duration?,
@@ -41,5 +44,10 @@ final class PendingJoin {
     return callCount == 1 ? .zero : .milliseconds(50 << min(callCount - 1, 6))
   }
 
-  func endCall() { isCalling = false }
+  /// Returns whether to give up.
+  func endCall(hasFailed: Bool) -> Bool {
+    isCalling = false
+    failureCount = hasFailed ? failureCount + 1 : 0
+    return failureCount >= Self.maximumFailures
+  }
 }

@@ -137,9 +137,10 @@ final class TicketHolder {
         _ = try await self.provider.connect(toAnyOf: waiting.addresses, expecting: key.host)
       } catch {
         guard self.pending[key] === waiting else { return }
+        guard waiting.endCall(hasFailed: true) else { return self.callAgain(key) }
         return self.finish(key, .failure(.unreachable(address: first.description, reason: "\(error)")))
       }
-      waiting.endCall()
+      _ = waiting.endCall(hasFailed: false)
       // The new link may have ended already.
       if self.pending[key] === waiting, !self.provider.isConnected(key.host) { self.callAgain(key) }
     }

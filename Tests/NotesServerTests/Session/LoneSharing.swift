@@ -9,7 +9,8 @@ final class LoneSharing: SharingService {
   var access = Access.write
   var peers: [PeerSummary] = []
   var fingerprint: String { "" }
-  var hasNetwork: Bool { false }
+  var hasNetwork = false
+  var isNetworkElsewhere = false
   var asksSiblings: Bool { false }
   var networkState: String { "off" }
   var discoveryState: String { "off" }

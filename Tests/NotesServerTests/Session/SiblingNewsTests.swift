@@ -1,5 +1,7 @@
 import Automerge
 import AutomergeRepo
+import JSONRPC
+import RepoTestSupport
 import Testing
 
 @testable import NotesServer
@@ -56,6 +58,52 @@ import Testing
     #expect(keepers[0].person.name == "login")
     ends[1].see()
     while keepers[0].person.name != "Ana" { await Task.yield() }
+  }
+
+  /// Carries out any request, and counts them.
+  @AutomergeRepo
+  private final class Performer: SiblingRequestPerforming {
+    private(set) var count = 0
+    func performForSibling(_ method: String, _ params: JSONValue) async -> Result<JSONValue, ResponseError> {
+      count += 1
+      return .success(.string(method))
+    }
+  }
+
+  /// One process asks the other, which reads it only after three seconds.
+  @Test(arguments: [true, false]) func aProcessThatHasTheNetworkMayTakeItsTime(isThere: Bool) async throws {
+    let (clock, performer) = (ManualClock(), Performer())
+    let sharing = [LoneSharing(), LoneSharing()]
+    let requests = zip(repos, sharing).map { SiblingRequests(repo: $0, sharing: $1, clock: clock) }
+    requests[1].performer = performer
+    (sharing[0].isNetworkElsewhere, sharing[1].hasNetwork) = (isThere, true)
+    ends[0].see()
+    clock.schedule(after: .seconds(3)) { [ends] in ends[1].see() }
+    var answer: Result<JSONValue, ResponseError>??
+    Task { @AutomergeRepo in answer = .some(await requests[0].ask("notes/share", .null)) }
+    try await clock.run(until: "the answer", horizon: .seconds(20)) { answer != nil }
+    #expect(try answer??.get() == (isThere ? "notes/share" : nil))
+    #expect(performer.count == (isThere ? 1 : 0))
+  }
+
+  @Test(arguments: [500, 4_500]) func aProcessThatIsJustGettingTheNetworkCarriesOutWhatItWasAsked(
+    milliseconds: Int
+  ) async throws {
+    let (clock, performer) = (ManualClock(), Performer())
+    let sharing = [LoneSharing(), LoneSharing()]
+    let requests = zip(repos, sharing).map { SiblingRequests(repo: $0, sharing: $1, clock: clock) }
+    requests[1].performer = performer
+    for end in ends { end.see() }
+    sharing[0].isNetworkElsewhere = true
+    clock.schedule(after: .milliseconds(milliseconds)) {
+      sharing[1].hasNetwork = true
+      for _ in 0..<2 { requests[1].networkArrived() }
+    }
+    var answer: Result<JSONValue, ResponseError>??
+    Task { @AutomergeRepo in answer = .some(await requests[0].ask("notes/share", .null)) }
+    try await clock.run(until: "the answer", horizon: .seconds(20)) { answer != nil }
+    #expect(try answer??.get() == "notes/share")
+    #expect(performer.count == 1)
   }
 }
 
