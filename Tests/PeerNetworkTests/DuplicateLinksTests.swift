@@ -130,7 +130,7 @@ import UV
     /// Time passes until everything that was sent has arrived. A link that has worked much rests in real time.
     func settle() async throws {
       clock.advance(by: .seconds(4))
-      _ = try? await eventually("settled", on: loop) {
+      try await eventually("one link, settled", on: loop) {
         clock.advance(by: .milliseconds(10))
         return isSettled
       }
