@@ -216,10 +216,10 @@ final class FileReconciler {
     let key = NoteKey(handle.id, item: note.item)
     var editorTexts: [TextBase] = []
     if !holds(contents, base, note) { editorTexts = try await notebook.editorTexts(of: key) }
-    let merge: @Sendable ([UInt8]?) -> ThreeWayMerge = { [editorTexts] text in
+    let merge: @Sendable (ThreeWayMerge.ReadText?) -> ThreeWayMerge = { [editorTexts] read in
       ThreeWayMerge(
         note: note, bases: base.map { [$0] } ?? [], encoding: .utf8, gate: .plain, possibleBases: editorTexts,
-        text: text)
+        read: read)
     }
     var found: FileMerge?
     for _ in 0..<Self.maximumComparisons where found == nil && contents.text.count >= FileComparison.maximumBytesAtOnce

@@ -318,10 +318,10 @@ final class OpenFile {
     for _ in 0..<Self.maximumComparisons {
       guard let note = NoteDocument(handle.document, item: key.item) else { return nil }
       let heads = handle.document.heads()
-      let found = await ThreeWayMerge.takeInOffLoop(contents, note) { text in
+      let found = await ThreeWayMerge.takeInOffLoop(contents, note) { read in
         ThreeWayMerge(
           note: note, bases: bases.compactMap(\.self), encoding: .utf8, gate: .plain, possibleBases: possible,
-          isFollowed: true, text: text)
+          isFollowed: true, read: read)
       }
       if let found, heads == handle.document.heads() { return (found, note) }
     }

@@ -23,18 +23,24 @@ struct ThreeWayMerge: Sendable {
   private let heads: Set<ChangeHash>
   private let source: PlainText
 
-  /// - Parameter text: the document's text, if it was read already.
+  /// - Parameter read: the document's text, if it was read already.
   /// - Complexity: O(n) in the document's text
   init(
     note: NoteDocument, bases: [TextBase], isExact: Bool = false, encoding: PositionEncoding, gate: OpenBuffer.Gate,
     possibleBases: [TextBase] = [], isFollowed: Bool = false, isDoubtful: Bool = false, isFile: Bool = false,
-    text: [UInt8]? = nil
+    read: ReadText? = nil
   ) {
     (self.note, self.bases, self.isExact, self.encoding, self.gate) = (note, bases, isExact, encoding, gate)
     (self.possibleBases, self.isFollowed, self.isDoubtful) = (possibleBases, isFollowed, isDoubtful)
     self.isFile = isFile
-    heads = note.document.heads()
-    source = PlainText(text ?? DocumentText(note).allUTF8)
+    heads = read?.heads ?? note.document.heads()
+    source = PlainText(read?.text ?? DocumentText(note).allUTF8)
+  }
+
+  /// The document's text as it was at some heads. The document may have changed since; then no base counts.
+  struct ReadText: Sendable {
+    let text: [UInt8]
+    let heads: Set<ChangeHash>
   }
 
   /// Returns the buffer for the gate, and the splices to make in the document.
@@ -90,11 +96,11 @@ struct ThreeWayMerge: Sendable {
   /// document changed meanwhile.
   @concurrent
   static func takeInOffLoop(
-    _ contents: FileContents, _ note: NoteDocument, making make: @Sendable ([UInt8]) -> ThreeWayMerge
+    _ contents: FileContents, _ note: NoteDocument, making make: @Sendable (ReadText) -> ThreeWayMerge
   ) async -> FileMerge? {
     let heads = note.document.heads()
     guard let text = text(of: note, at: heads) else { return nil }
-    let found = make(text).takeIn(contents)
+    let found = make(ReadText(text: text, heads: heads)).takeIn(contents)
     return note.document.heads() == heads ? found : nil
   }
 

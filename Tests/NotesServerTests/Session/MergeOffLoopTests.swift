@@ -28,9 +28,9 @@ import Testing
     try type("getippt\n", in: note)
     let contents = try FileContents(reading: Array((Self.text + "vom anderen Programm\n").utf8))
     let (note, base) = (note, base)
-    let found = await ThreeWayMerge.takeInOffLoop(contents, note) { text in
-      #expect(text == DocumentText(note).allUTF8)
-      return ThreeWayMerge(note: note, bases: [base], encoding: .utf8, gate: .plain, text: text)
+    let found = await ThreeWayMerge.takeInOffLoop(contents, note) { read in
+      #expect(read.text == DocumentText(note).allUTF8)
+      return ThreeWayMerge(note: note, bases: [base], encoding: .utf8, gate: .plain, read: read)
     }
     #expect(found == ThreeWayMerge(note: note, bases: [base], encoding: .utf8, gate: .plain).takeIn(contents))
     #expect(found?.splices.map { String(decoding: $0.insert, as: UTF8.self) } == ["vom anderen Programm\n"])
@@ -39,9 +39,25 @@ import Testing
   @Test func nothingComesOfItIfTheNoteChangesMeanwhile() async throws {
     let contents = try FileContents(reading: Array(Self.text.utf8))
     let (note, base) = (note, base)
-    let found = await ThreeWayMerge.takeInOffLoop(contents, note) { text in
+    let found = await ThreeWayMerge.takeInOffLoop(contents, note) { read in
       #expect(throws: Never.self) { try type("getippt\n", in: note) }
-      return ThreeWayMerge(note: note, bases: [base], encoding: .utf8, gate: .plain, text: text)
+      return ThreeWayMerge(note: note, bases: [base], encoding: .utf8, gate: .plain, read: read)
+    }
+    #expect(found == nil)
+  }
+
+  /// What leads to the note's text as it is now does not fit the text that was read.
+  @Test(arguments: [true, false]) func norIfItGrowsOrShrinks(grows: Bool) async throws {
+    let (note, base) = (note, base)
+    let contents = try FileContents(reading: Array("anderes\n".utf8))
+    let found = await ThreeWayMerge.takeInOffLoop(contents, note) { read in
+      #expect(throws: Never.self) {
+        let count = DocumentText(note).allUTF8.count
+        let insert = Array(String(repeating: "neu\n", count: grows ? 1000 : 0).utf8)
+        try note.document.spliceText(obj: note.content, utf8Offset: 0, deleteUTF8: grows ? 0 : count, insert: insert)
+        note.document.commitWith(message: nil, timestamp: Date(timeIntervalSince1970: 0))
+      }
+      return ThreeWayMerge(note: note, bases: [base], encoding: .utf8, gate: .plain, read: read)
     }
     #expect(found == nil)
   }
