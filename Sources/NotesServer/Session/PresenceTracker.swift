@@ -153,7 +153,7 @@ final class PresenceTracker {
     }
   }
 
-  /// The document is shared with nobody any more: nor are those in it whose carets came by way of others.
+  /// The document is no longer shared. Peers whose carets came by way of another peer are not in it either.
   func sharingEnds(on document: DocumentId) {
     for person in presence.people(in: document.description) {
       let owner = PeerId(person.peer).owner

@@ -108,14 +108,14 @@ final class SiblingRequests {
     carryOut(method, bytes, id, for: sibling, performer)
   }
 
-  /// The sender of a request that nobody has accepted yet has not given up.
+  /// The sender of a request that no process has accepted yet has not given up.
   private func stillWaits(_ fields: [String: CBOR], _ sibling: PeerId) {
     guard let index = origins.firstIndex(where: { $0.id == fields["request"]?.text }) else { return }
     origins[index].since = clock.now
     pass(fields, Self.requestType, except: sibling)
   }
 
-  /// Call when this process has got the network: carries out what nobody could a moment ago.
+  /// Call when this process has got the network: carries out the requests that no process could carry out before.
   func networkArrived() {
     guard sharing.hasNetwork else { return }
     // A sender says every second that it waits.

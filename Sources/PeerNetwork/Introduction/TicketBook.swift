@@ -57,7 +57,7 @@ public struct TicketBook: Sendable {
         usesLeft: max(1, uses), expires: expires, deadline: deadline))
   }
 
-  /// Whether a ticket of the document still admits somebody.
+  /// Whether a ticket of the document still admits a peer.
   public func admits(to document: DocumentId, at date: Date) -> Bool {
     entries.contains { $0.document == document && $0.usesLeft > 0 && $0.expires.map { date < $0 } ?? true }
   }

@@ -52,7 +52,7 @@ final class TicketIssuer {
   /// The document of a spoken ticket of ours; nil if there is none.
   func document(ofSpoken secret: [UInt8]) -> DocumentId? { book.document(ofSpoken: secret) }
 
-  /// Whether a ticket of the document still admits somebody.
+  /// Whether a ticket of the document still admits a peer.
   func admits(to document: DocumentId) -> Bool { book.admits(to: document, at: clock.date) }
 
   /// Revokes every ticket of a document, in memory; `save` makes it last.

@@ -13,7 +13,7 @@ package struct LinkRank: Hashable, Sendable {
   ///
   /// - Parameters:
   ///   - call: what the caller said of its call
-  ///   - peer: what the other end said of itself, whoever called
+  ///   - peer: what the other end said of itself, in a call from either end
   ///   - isFromSmaller: whether the end with the smaller peer id called
   package init?(call: CallMark?, peer: CallMark?, isFromSmaller: Bool) {
     guard let call, let peer else { return nil }

@@ -37,7 +37,7 @@ struct SetAccessRequest: SharedNoteRequest {
 }
 
 extension NotesError {
-  /// What the request is to change is not there: with this person, or with nobody at all.
+  /// There is nothing to change: the note is not shared with this peer, or with any peer.
   static func notShared(with name: String?) -> NotesError {
     NotesError(
       .notFound,

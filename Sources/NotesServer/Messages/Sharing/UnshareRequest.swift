@@ -18,7 +18,7 @@ struct UnshareRequest: SharedNoteRequest {
     let record = try editor.note(note)
     let peer = try peer.map { name throws(NotesError) in try sharing.peer(named: name) }
     let tracker = editor.service.presenceTracker
-    // Before the connections end, so that nobody is said to have closed the note.
+    // Before the connections end: otherwise the editor would say that each peer has closed the note.
     let left = sharing.people(on: record.id).filter { $0.peer != peer }
     if let peer, peer != sharing.host(of: record.id)?.peer, !left.isEmpty {
       tracker.unshared(record.id, by: peer)

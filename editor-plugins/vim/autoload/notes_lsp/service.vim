@@ -154,13 +154,17 @@ def Launch(): bool
     OnExit(mine, -1)
     return false
   endif
-  Send({method: 'initialize', params: {
+  const isSent = Post({method: 'initialize', params: {
     processId: getpid(),
     clientInfo: {name: 'Vim', version: Version()},
     rootUri: v:null,
     capabilities: {general: {positionEncodings: ['utf-8']}, window: {showDocument: {support: false}}},
     initializationOptions: {notes: Options()},
   }}, (answer) => OnInitialized(mine, answer))
+  if !isSent
+    # A process that does not read is about to end: OnExit counts that.
+    job_stop(job, 'kill')
+  endif
   initializeTimer = timer_start(initializeTimeout, (_) => {
     if state ==# 'starting' && mine == incarnation
       Remember('initialize was not answered in time')
@@ -298,11 +302,16 @@ export def Request(method: string, params: dict<any>, Done: func(dict<any>))
 enddef
 
 def Send(message: dict<any>, Done: func(dict<any>))
-  lastAsked += 1
-  asked[lastAsked] = Done
-  if !Write(message->copy()->extend({id: lastAsked}))
+  if !Post(message, Done)
     OnAnswer(lastAsked, {error: {code: -32603, message: 'The service does not answer; try again'}})
   endif
+enddef
+
+# Writes a request. Returns whether the service is there to read it.
+def Post(message: dict<any>, Done: func(dict<any>)): bool
+  lastAsked += 1
+  asked[lastAsked] = Done
+  return Write(message->copy()->extend({id: lastAsked}))
 enddef
 
 def OnAnswer(id: number, answer: dict<any>)
