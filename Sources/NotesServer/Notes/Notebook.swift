@@ -286,18 +286,14 @@ final class Notebook {
     if let run {
       return try await storage.load(ClientBase.key(key, run: run)).flatMap { ClientBase($0) }.map { [$0.base] } ?? []
     }
-    let prefix = [ClientBase.collection] + key.names
-    let found = try await storage.loadRange(prefix).filter { $0.key.count == prefix.count + 1 }
-    let bases = found.compactMap { ClientBase($0.data) }.sorted { $0.time > $1.time }.map(\.base)
+    let bases = try await clients(ClientBase.collection, of: key).map(\.base)
     return bases.isEmpty ? [self[key]?.earlierClientBase].compactMap(\.self) : bases
   }
 
   /// What the editors of all processes had of a text when that was last stored, latest first: one may have written it to the
   /// file, over words of another program that it did not show yet, and its service may have been killed before it was told.
   func editorTexts(of key: NoteKey) async throws(StorageError) -> [TextBase] {
-    let prefix = [ClientBase.collection] + key.names
-    let found = try await storage.loadRange(prefix).filter { $0.key.count == prefix.count + 1 }
-    return found.compactMap { ClientBase($0.data) }.sorted { $0.time > $1.time }.map { client in
+    try await clients(ClientBase.collection, of: key).map { client in
       var base = client.base
       base.object = client.object
       return base
@@ -312,9 +308,13 @@ final class Notebook {
 
   /// What the clients had whose buffers stayed when the note was put away, latest first.
   func leftBases(of key: NoteKey) async throws(StorageError) -> [TextBase] {
-    let prefix = [ClientBase.leftCollection] + key.names
+    try await clients(ClientBase.leftCollection, of: key).map(\.base)
+  }
+
+  private func clients(_ collection: String, of key: NoteKey) async throws(StorageError) -> [ClientBase] {
+    let prefix = [collection] + key.names
     let found = try await storage.loadRange(prefix).filter { $0.key.count == prefix.count + 1 }
-    return found.compactMap { ClientBase($0.data) }.sorted { $0.time > $1.time }.map(\.base)
+    return found.compactMap { ClientBase($0.data) }.sorted { $0.time > $1.time }
   }
 
   /// Call when this process's client has closed the note.
