@@ -24,6 +24,8 @@ final class RunJournal {
   private var fileAhead: (text: FileText, handle: DocHandle)?
   /// What working files were found to contain and the store may not have, the latest of each.
   private var fileNews: [NoteKey: FileNews] = [:]
+  /// The texts of closed buffers that are not merged yet.
+  private var left: [NoteKey: JournalFrame.Client.LeftText] = [:]
   /// Documents that were missing when a journal was read, so the journal was kept.
   private var waiting: Set<DocumentId> = []
   /// Entries whose changes have not left this process yet.
@@ -44,6 +46,9 @@ final class RunJournal {
 
   private var takesEntries: Bool { state == .working || state == .resuming }
 
+  /// Called when texts that killed processes had not merged are kept as recovered ones.
+  var onKept: (@AutomergeRepo () -> Void)?
+
   /// Called when the journal cannot be written. `resume` begins a new one.
   var onFailure: (@AutomergeRepo () -> Void)?
 
@@ -56,7 +61,9 @@ final class RunJournal {
   init(files: any JournalAccess, run: String) { (self.files, self.run) = (files, run) }
 
   /// What distinguishes this process from the others of this person. The first half of its name is the person's.
-  var shortName: String { String(run.suffix(16)) }
+  var shortName: String { Self.shortName(run) }
+
+  nonisolated static func shortName(_ run: String) -> String { String(run.suffix(16)) }
 
   // MARK: Writing
 
@@ -72,10 +79,28 @@ final class RunJournal {
   func closed(_ key: NoteKey, _ handle: DocHandle) {
     clients[key] = nil
     ahead.removeAll { $0 == key }
-    append(JournalFrame(document: key.document, clients: [JournalFrame.Client(item: key.item, news: .closed)]))
+    appendClosed(key)
     guard !clients.keys.contains(where: { $0.document == key.document }) else { return }
     handle.journal = nil
     handles[key.document] = nil
+  }
+
+  /// Call when an editor closes a buffer whose text is not merged yet. If this process is killed before `closed` or `keptLeft` is
+  /// called, the next one keeps the text as a recovered one.
+  func left(_ text: [UInt8], _ key: NoteKey, on date: Date) {
+    let text = JournalFrame.Client.LeftText(text: text, time: date.milliseconds)
+    left[key] = text
+    append(JournalFrame(document: key.document, clients: [JournalFrame.Client(item: key.item, news: .left(text))]))
+  }
+
+  /// Call when the text of a closed buffer is kept elsewhere.
+  func keptLeft(_ key: NoteKey) {
+    if left[key] != nil { appendClosed(key) }
+  }
+
+  private func appendClosed(_ key: NoteKey) {
+    left[key] = nil
+    append(JournalFrame(document: key.document, clients: [JournalFrame.Client(item: key.item, news: .closed)]))
   }
 
   /// Runs `work`, which makes one change out of an editor's edit, and journals the editor's new text together with it.
@@ -220,6 +245,9 @@ final class RunJournal {
       hold(JournalFrame(document: key.document, clients: [JournalFrame.Client(item: key.item, news: .has(base))]))
     }
     for (key, news) in fileNews { hold(JournalFrame(document: key.document, files: [news])) }
+    for (key, text) in left {
+      hold(JournalFrame(document: key.document, clients: [JournalFrame.Client(item: key.item, news: .left(text))]))
+    }
   }
 
   /// Starts a new segment. Once everything in the earlier ones is stored, they are removed.
@@ -330,6 +358,7 @@ final class RunJournal {
           content.clients.map { .save($0.value.item($0.key, run: run)) }
             + content.files.map { .save($0.value.stored($0.key.document, run: run)) }
             + content.written.map { .save($0.value.item($0.key, run: run + "-written")) })
+        try await keep(content.left.map { RecoveredText($0.value, of: $0.key.document, by: run) }, storage)
         guard unplaced.isEmpty else {
           waiting.formUnion(unplaced)
           log.warning("The journal of a process that was killed is kept: not here yet: \(unplaced.count) documents.")
@@ -339,6 +368,14 @@ final class RunJournal {
       } catch {
         log.warning("The journal of a process that was killed is kept: \(error)")
       }
+    }
+  }
+
+  /// Keeps texts that killed processes had not merged, unless an earlier reading of the journal has done so.
+  private func keep(_ texts: [RecoveredText], _ storage: any StorageProvider) async throws {
+    for text in texts where try await storage.load(text.item.key) == nil {
+      try await storage.commit(text.changes)
+      onKept?()
     }
   }
 

@@ -77,6 +77,7 @@ public final class Service {
     journal.onFailure = { [journal, clock = environment.clock] in
       _ = clock.schedule(after: Self.journalRetryInterval) { journal.resume() }
     }
+    journal.onKept = { [weak recoveredTexts] in recoveredTexts?.tellSoon() }
     repo.observe { [weak self] event in self?.repoDid(event) }
     sharing.onChange = { event in events.send(.sharingChanged(event)) }
     events.add { [weak self] event in
