@@ -29,7 +29,7 @@ function M.lines_of(buf, was_empty)
 end
 
 -- A caret in Insert mode stays before what is inserted at its place; one that lies on a character, or at the start of a
--- line that moves down, moves along.
+-- line that moves down, moves with it.
 local function carried_caret(caret, edits, is_insert)
   for index = #edits, 1, -1 do
     local is_whole_line = caret.character == 0 and edits[index].newText:sub(-1) == "\n"
@@ -38,7 +38,7 @@ local function carried_caret(caret, edits, is_insert)
   return caret
 end
 
--- What is to stay as it is in each window that shows the buffer.
+-- What must not move in each window that shows the buffer.
 local function views_of(buf)
   local is_insert = api.nvim_get_mode().mode:find("^[iR]") ~= nil
   return vim.tbl_map(function(window)
@@ -53,7 +53,7 @@ end
 local function restore(it, shadow, edits)
   local caret = carried_caret(it.caret, edits, it.is_insert)
   local top = text.position(it.view.topline - 1, 0)
-  -- The view stays on its text, except at the top, where what comes in above is better seen while there is room.
+  -- The view stays on its text. At the top of the buffer it does not, so that new lines above become visible while there is room.
   local is_at_top = top.line == 0 and caret.line < it.height - vim.wo[it.window].scrolloff
   local wanted = vim.tbl_extend("force", it.view, {
     lnum = caret.line + 1, col = caret.character, topline = is_at_top and 1 or carried_caret(top, edits, false).line + 1,
@@ -108,7 +108,7 @@ local function one(buf, shadow, edit)
   api.nvim_buf_set_lines(buf, from, -1, true, vim.list_slice(shadow, from + 1, shown))
 end
 
--- A text that got its final newline back is shown without the empty line again, unless a caret is in that line.
+-- When a text gets its final newline back, hides the empty last line again, unless a caret is in it.
 local function restore_final_newline(buf, shadow, edits, views)
   local count = #shadow
   if M.has_final_newline(buf) or shadow[count] ~= "" or count == 1 then return end
@@ -129,7 +129,7 @@ function M.edits(buf, shadow, edits)
   local grown = 0
   options.modifiable, options.readonly = true, false
   local ok, problem = pcall(function()
-    -- From the bottom up, so that the positions above stay what they are.
+    -- From the bottom up, so that positions above stay valid.
     for index = #edits, 1, -1 do
       grown = grown + #edits[index].newText - text.byte_count_in(shadow, edits[index].range)
       one(buf, shadow, edits[index])

@@ -1,5 +1,5 @@
--- Notes that come after a while, from other people: opened for a user who has only waited for them, else announced. So no
--- window shows another buffer to a user who has gone on typing.
+-- Notes from other people that arrive after a while: opened if the user has done nothing but wait, else announced. So no
+-- window changes its buffer while the user types.
 
 local api = vim.api
 local say = require("notes_lsp.say")
@@ -69,7 +69,7 @@ function M.show()
   refresh()
 end
 
--- Stops waiting for what was asked last.
+-- Cancels the latest request.
 function M.give_up()
   say.news(table.remove(waiting) and "Gave up waiting; :Notes lists it if it arrives" or "Not waiting for a note")
 end

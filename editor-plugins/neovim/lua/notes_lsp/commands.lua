@@ -242,7 +242,7 @@ local function with_peer(name, act)
   say.warn(name == "" and "No one else is in this note" or name .. " is not in this note")
 end
 
--- Goes to a person's caret, or to where they have just pointed; into another note, if they are in one that is listed.
+-- Goes to a person's caret, or to where they have just pointed, also in another note if a list shows that they are there.
 function M.go(name)
   local note = note_of.of()
   local peer = presence.find(note, name)

@@ -9,7 +9,7 @@ local note_of = require("notes_lsp.note")
 local presence = require("notes_lsp.presence")
 local M = {}
 
--- How long after a change the service is asked whether all have it, and how long at most between two questions.
+-- How long after a change to ask the service whether all people have it, and the longest pause between two requests.
 local first_question_ms, rarest_question_ms = 300, 5000
 -- A text counts as not stored after this long; storing takes a moment at every key.
 local storing_ms = 2000
@@ -59,7 +59,7 @@ end
 
 local prove
 
--- {stored, network, peers, access} of a note, as the service says without being asked, or as its answer about the text that
+-- {stored, network, peers, access} of a note, as the service reports on its own, or as its answer about the text that
 -- had this version.
 function M.on_status(note, told, version)
   local is_first = note.proven == nil
@@ -79,7 +79,7 @@ function M.on_status(note, told, version)
   M.prove_soon(note)
 end
 
--- Asks the service whether all have what this buffer has, soon, if that is not known yet.
+-- Soon asks the service whether all people have the buffer's text, unless that is known.
 function M.prove_soon(note)
   if note.is_proving or note.proven == note.version or not note.is_open or note.id == ""
     or (note.proven and #((note.status or {}).peers or {}) == 0) then

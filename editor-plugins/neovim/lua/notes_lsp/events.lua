@@ -17,7 +17,7 @@ local function reply(event)
   return replies[event.kind] or ""
 end
 
--- A message and what to do about it, with one sign between them.
+-- A message and what to do about it, with one punctuation mark between them.
 local function sentences(message, what)
   local has_end = vim.tbl_contains({ ".", "?", "!", "…" }, vim.fn.strcharpart(message, vim.fn.strchars(message) - 1))
   return message .. (has_end and what:gsub("^%.", "") or what)

@@ -109,7 +109,7 @@ function M.on_read(buf)
   end)
 end
 
--- A note has got a file. A buffer that showed it before, as a plain one, is the note from now on.
+-- A note has a file now. A buffer that showed the file before, as a plain one, becomes the note.
 function M.on_placed(event)
   if not vim.tbl_contains({ "created", "renamed", "restored" }, event.kind) or not event.path then return end
   M.know(event.path, event.uri, event.id)
@@ -193,7 +193,7 @@ local function on_written(note, path)
   service.notify("textDocument/didSave", { textDocument = { uri = note.uri } })
 end
 
--- The service says that the note has all that the file with this hash holds.
+-- The service says that the note contains all of the file with this hash.
 service.on("notes/file", function(params)
   local note = note_of.with_uri(params.uri)
   if note then
@@ -246,7 +246,7 @@ table.insert(note_of.listeners, {
       end
     end)
   end,
-  -- The buffer has all edits that came before this message. If it equals the file, there is nothing to be written.
+  -- The buffer has all edits that came before this message. If it equals the file, there is nothing to write.
   on_drained = function(note)
     if not note.has_file_news then return end
     note.has_file_news = false

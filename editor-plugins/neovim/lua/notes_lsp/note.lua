@@ -83,7 +83,7 @@ local function take_all(note)
   note.tick, note.hint = api.nvim_buf_get_changedtick(note.buf), nil
 end
 
--- Sends the whole text: that is correct in every state, and repairs a wrong one.
+-- Sends the whole text, which is correct in every state and repairs a wrong one.
 local function send_whole(note)
   take_all(note)
   note.changes = {}
@@ -133,8 +133,8 @@ function M.flush(note, is_forced)
   send_change(note, { range = edit.range, text = edit.newText })
 end
 
--- An edit was lost on the way, so no later one fits. A change of nothing moves the version, and the service sends all
--- that is missing for it.
+-- An edit was lost, so no later one fits. An empty change raises the version, and the service then sends everything
+-- that this buffer lacks.
 local function ask_again(note)
   local start = text.position(0, 0)
   send_change(note, { range = { start = start, ["end"] = start }, text = "" })
@@ -168,12 +168,12 @@ local function take(note, message)
   service.notify("notes/ack", { uri = note.uri, version = note.version, rev = note.rev })
   local first = message.edits[1]
   if message.cause == "undo" and first and note.buf == api.nvim_get_current_buf() and api.nvim_get_mode().mode == "n" then
-    -- After undoing, the cursor is where it was undone, as in any other buffer.
+    -- After undo, the cursor is at the change, as in any other buffer.
     vim.fn.cursor(first.range.start.line + 1, first.range.start.character + 1)
   end
 end
 
--- Sends what is pending here, then applies what has come, unless the user is in the middle of something.
+-- Sends pending edits, then applies received ones, unless the user is in the middle of something.
 function M.drain(note)
   if note.is_draining or notes[note.buf] ~= note then return end
   note.is_draining = true
@@ -234,7 +234,7 @@ local function send_open(note)
   elseif note.id ~= "" then
     params.notes = { id = note.id }
   end
-  -- Until a service says something about it: a service that ends before that has stored nothing of the buffer.
+  -- Until the service reports on the buffer: a service that ends before then has stored none of it.
   if not note.was_open then note.opened = params.textDocument.text end
   note.rev, note.last_seen, note.queue, note.changes, note.late_cursors = 0, 0, {}, {}, nil
   note.is_open = service.notify("textDocument/didOpen", params)
@@ -246,8 +246,8 @@ local function send_open(note)
   M.publish(note)
 end
 
--- What a reload shows is the file, not what the user did: the service compares it with what the file last held, so that
--- no words are lost because they were not written yet.
+-- A reload shows the file, not an edit of the user: the service compares it with the last known content of the file, so
+-- that no unsaved words are lost.
 local function reopen(note)
   note.was_open, note.had = false, {}
   take_all(note)

@@ -64,8 +64,8 @@ function M.byte_count_in(lines, range)
   return count
 end
 
--- How many bytes at the start of a line stay, at most `front`: up to the caret, if it is where the change may as well have
--- been. After a deletion at the end of a line the caret has stepped back, and says nothing.
+-- How many bytes at the start of a line stay, at most `front`: up to the caret, if the change may equally well have been
+-- there. After a deletion at the end of a line the caret has moved back, so it does not help.
 local function front_by_caret(front, old, new, caret)
   local growth = #new - #old
   local at = growth > 0 and caret.behind - growth or caret.character

@@ -6,9 +6,9 @@ local say = require("notes_lsp.say")
 local service = require("notes_lsp.service")
 local M = {}
 
--- Several events at once are one question.
+-- Several events at once cause one request.
 local news_pause_ms = 100
--- So many lines are asked for first; the rest when they are on the screen.
+-- How many lines to request first; the rest is requested when it comes into view.
 local first_page = 200
 -- By name: {method, params, lines, rows, token, is_asking, is_stale, is_new}. A row has what the keys on its line act on; `token` names
 -- what is shown, so that only what has changed is sent again.
@@ -143,7 +143,7 @@ local function ask(name, opens)
     say.when_free(function()
       if lists[name] ~= list then return end
       if answer.error then
-        -- A list of what there is not is none.
+        -- There is nothing to list.
         if #list.rows == 0 then M.close(name) end
         say.warn(answer.error.message)
       else
@@ -194,7 +194,7 @@ function M.note_id()
   return list and (list.params.id or (list.rows[vim.fn.line(".")] or {}).id)
 end
 
--- Something has happened: what is on the screen is asked for again, soon.
+-- Something has happened: soon requests again what is on the screen.
 function M.refresh()
   if is_planned then return end
   is_planned = true

@@ -12,7 +12,7 @@ import autoload 'notes_lsp/view.vim'
 
 const blameWidth = 22
 
-# The lines that are to go back to a state: {target, range}; {} for the whole note.
+# The lines to restore: {target, range}; {} for the whole note.
 var part: dict<any> = {}
 
 def Current(): dict<any>
