@@ -1,5 +1,5 @@
--- What a buffer is at every moment, as the status line and messages show it: a note, read-only, offline, or no note any more.
--- Nothing is called synced unless the service has proved it for the very text that the buffer has.
+-- The condition of a buffer, as the status line and messages show it: a note, read-only, offline, or no longer a note.
+-- Says "synced" only if the service has proved it for the exact text of the buffer.
 
 local api = vim.api
 local text = require("notes_lsp.text")
@@ -144,7 +144,7 @@ local function company(note, words)
   if #others > 0 then table.insert(words, "with " .. listed(vim.tbl_map(short, others))) end
 end
 
--- What is to be known about a note, the most urgent first; "" if no other person has it and all is well.
+-- What the user should know about a note, the most urgent first; "" if no other person has it and all is well.
 function M.words(note)
   if not service.is_ready() or not note.is_open then
     local is_starting = service.state == "ready" or service.state == "starting"
@@ -176,7 +176,7 @@ function M.line(buf)
   return words == "" and "[note]" or "[note: " .. words .. "]"
 end
 
--- A note was deleted, and there is still a buffer of it: its text may exist nowhere else, so Neovim asks before it closes it.
+-- A note was deleted and still has a buffer. The text may exist nowhere else, so Neovim asks before it closes the buffer.
 local function on_purged(event)
   local is_shown = false
   for _, buf in ipairs(api.nvim_list_bufs()) do
@@ -210,7 +210,7 @@ function M.on_event(event)
   if not acts[kind] then return false end
   local note = note_of.with_uri(event.uri or "")
   if not note then
-    -- Words of a note that no buffer shows. Anything else was told already, by the answer to what this person did.
+    -- Words of a note that no buffer shows. Everything else was reported already, in the answer to what this person did.
     local is_kept = kind == "refused" or (kind == "detached" and (event.reason == "itemDeleted" or event.reason == "textDeleted"))
     if is_kept or (kind == "detached" and event.reason == "purged" and on_purged(event)) then say.warn(message) end
     return kind ~= "moved"

@@ -16,7 +16,7 @@ local remembered_services = 4
 local remembered_changes = 64
 
 local notes = {}
--- While an edit goes in, what Neovim reports is not the user's.
+-- While an edit is being applied, Neovim reports changes that are not the user's.
 local is_applying = false
 -- Called with the note: on_attach, on_detach, on_change(note, edits), on_applied, on_cursors(note, peers).
 M.listeners = {}
@@ -71,7 +71,7 @@ local function send_change(note, change)
   M.publish(note)
 end
 
--- Notes a change by the version and rev before it, for carets that were sent before it.
+-- Records a change with the version and rev before it, for carets that were sent earlier.
 local function remember(note, edits)
   table.insert(note.changes, { version = note.version, rev = note.rev, edits = edits })
   if #note.changes > remembered_changes then table.remove(note.changes, 1) end
@@ -101,7 +101,7 @@ local function caret_in(buf)
   return { line = line - 1, character = column, behind = column + width }
 end
 
--- Sends what the user has done since the last time. Cheap when nothing has. `is_forced`: compares everything.
+-- Sends what the user has changed since the last call. Cheap if nothing has changed. `is_forced`: compares everything.
 function M.flush(note, is_forced)
   local buf = note.buf
   if is_applying or not api.nvim_buf_is_loaded(buf) then return end
@@ -215,8 +215,8 @@ local function drain_soon(note)
   end)
 end
 
--- Shows a buffer to the service: the first time as a file that was opened, later as a buffer that has lived on. From what
--- it had of earlier services the new one concludes which words are new to it.
+-- Shows a buffer to the service: first as a file that was opened, later as a buffer that outlived a service. From what
+-- the buffer had from earlier services, the new one concludes which words are new.
 local function send_open(note)
   if not service.is_ready() then return end
   local params = {
@@ -234,7 +234,7 @@ local function send_open(note)
   elseif note.id ~= "" then
     params.notes = { id = note.id }
   end
-  -- Until the service reports on the buffer: a service that ends before then has stored none of it.
+  -- Kept until the service reports on the buffer: a service that ends before then has stored none of it.
   if not note.was_open then note.opened = params.textDocument.text end
   note.rev, note.last_seen, note.queue, note.changes, note.late_cursors = 0, 0, {}, {}, nil
   note.is_open = service.notify("textDocument/didOpen", params)
@@ -292,8 +292,8 @@ local function listen(note)
   })
 end
 
--- Undo belongs to the service, for Neovim's own would take back the others' words; the note is stored there, so a swap file
--- would only ask questions. What another program writes comes as an edit. Others write the text, and it sets no options.
+-- The service does undo, because Neovim's own would remove other people's words. The service also stores the note, so a swap file
+-- would only cause prompts. What another program writes arrives as an edit. Other people write the text, so it must not set options.
 function M.set_options(note)
   local options = vim.bo[note.buf]
   options.swapfile, options.undofile, options.autoread, options.modeline = false, false, false, false

@@ -60,8 +60,8 @@ local function draw(note, peer, range)
     })
   end
   local line = api.nvim_buf_get_lines(buf, caret.line, caret.line + 1, true)[1]
-  -- A caret at the end of a line is the person's letter, so that it is seen without colours, too. Where two names begin alike,
-  -- the letters differ.
+  -- A caret at the end of a line is the person's letter, so that it is visible without colours. The letters differ even if two
+  -- names begin alike.
   local name, letter, is_at_end = text.shown(peer.name), text.shown(peer.letter or ""), caret.character >= #line
   local needs_letter = not is_at_end and letter ~= "" and vim.fn.toupper(vim.fn.strcharpart(name, 0, 1)) ~= letter
   local label = (needs_letter and " " .. letter or "") .. " " .. vim.fn.strcharpart(name, 0, most_name_width)
@@ -114,7 +114,7 @@ local function own_range()
   return { start = anchor, ["end"] = caret }
 end
 
--- Reports the own caret: at once after a pause, else with the next beat.
+-- Reports this user's caret: at once after a pause, else with the next beat.
 function M.report()
   if is_pausing then
     is_due = true

@@ -68,7 +68,7 @@ end
 -- A message that waits until the user has read others.
 function M.news(message) add(message, false) end
 
--- A problem, or what the user has to know: stays until a key is pressed.
+-- A problem, or news that the user must see: stays until a key is pressed.
 function M.warn(message) add(message, true) end
 
 -- A mistake in the plugin itself, reported once.

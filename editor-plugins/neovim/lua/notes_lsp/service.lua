@@ -19,7 +19,7 @@ local longest_header, most_log_lines = 8192, 200
 local process, stdin
 local incarnation, started_at, quick_deaths = 0, 0, 0
 local last_asked, asked, waiting = 0, {}, {}
--- What other modules do with a notification, by method; and when the service has come or gone.
+-- The handlers of other modules: for notifications, by method; and for the start and the end of the service.
 local handlers, on_ready, on_gone = {}, {}, {}
 
 function M.on(method, handler) handlers[method] = handler end
@@ -35,7 +35,7 @@ end
 -- Identifies this run of the service: a buffer that outlives it names it to the next one.
 function M.run() return ours().run end
 function M.has_undo() return ours().undo == true end
--- Whether the user is still to be asked for a name; and the name until then.
+-- Whether the user has yet to be asked for a name; and the name until then.
 function M.asks_name() return ours().asksName == true end
 function M.peer_name() return ours().peerName or "" end
 
@@ -253,7 +253,7 @@ function M.start()
   return launch()
 end
 
--- Stops the service in order: it stores what it has before it ends. Waits for that.
+-- Stops the service cleanly, after it has stored what it has. Waits for that.
 function M.stop()
   local was_ready = M.state == "ready"
   local is_running = was_ready or M.state == "starting"

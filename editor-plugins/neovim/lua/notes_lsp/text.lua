@@ -197,8 +197,8 @@ function M.sendable(line)
   return parts and table.concat(parts) .. line:sub(from) or line
 end
 
--- What others write (titles, names, messages) as it can stand on one line of the screen: without controls, which a
--- terminal obeys, and without the characters that turn the rest of a line around.
+-- Makes what others write (titles, names, messages) safe for one line of the screen: without controls, which a
+-- terminal obeys, and without the characters that reverse the rest of a line.
 function M.shown(text)
   if type(text) ~= "string" then return "" end
   text = M.sendable((text:gsub("[%z\n]", " ")))

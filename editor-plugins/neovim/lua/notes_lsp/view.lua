@@ -1,4 +1,4 @@
--- Scratch windows: plain reports, and lists that the service lays out and that follow what happens. q closes one.
+-- Scratch windows: plain reports, and live lists that the service lays out. q closes one.
 
 local api = vim.api
 local text = require("notes_lsp.text")
@@ -125,7 +125,7 @@ local function fill(name, result)
   end
 end
 
--- `opens`: the user opens the list, so what was new in it before is not new any more.
+-- `opens`: the user opens the list, so its earlier news is no longer new.
 local function ask(name, opens)
   local list, buf = lists[name], buffer_named(name)
   if not buf then return end

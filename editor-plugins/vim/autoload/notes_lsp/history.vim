@@ -165,7 +165,7 @@ augroup notes_lsp_blame
   autocmd!
 augroup END
 
-# Takes the labels away. Returns whether there were any.
+# Removes the labels. Returns whether there were any.
 def EndBlame(bufnr: number): bool
   var found = false
   for info in getwininfo()
