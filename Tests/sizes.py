@@ -2,7 +2,8 @@
 """How large the types of Sources are: the lines of all their declarations, wherever they stand.
 
 Usage: sizes.py [COUNT]      prints the largest types (20, or COUNT), and the classes with the most stored properties
-       sizes.py --check      exit code 1 if a type is larger than its limit, or a class stores more than it may
+       sizes.py --check      exit code 1 if a type is larger than its limit, a class stores more than it may, or the table
+                             in Architecture.md is out of date by more than a tenth
 
 A line counts from the one of the declaration to that of its closing brace, with comments and empty lines. What belongs to a type
 by its name counts as the type: its extensions in all files of its module, and the types nested in it.
@@ -85,6 +86,29 @@ def measure(module, code, lines, stored):
                 lines[module + "." + ended[0].split(".")[0]] += number - ended[1] + 1
 
 
+def faults_of_page(lines, classes):
+    """The rows of the table in Architecture.md whose present sizes are no longer true."""
+    with open(root + "/Sources/Documentation/Architecture.md") as file:
+        section = file.read().split("\n## Large types\n")[1].split("\n## ")[0]
+    faults, count = [], 0
+    for row in section.splitlines():
+        cells = [cell.strip() for cell in row.split("|")]
+        if len(cells) != 6 or not cells[1].startswith("`"):
+            continue
+        # A type that is gone has its successor in the last column.
+        said = re.match(r"()([\d,]+), (\d+)$", cells[3]) or re.search(r"`(\w+)` \(([\d,]+), (\d+)\)", cells[4])
+        if not said:
+            faults.append(f"Architecture.md has no size in the row of {cells[1]}")
+            continue
+        name = said[1] or cells[1].strip("`")
+        count += 1
+        for words, sizes, figure in (("lines", lines, said[2]), ("stored properties", classes, said[3])):
+            size = max((sizes[type] for type in sizes if type.split(".")[1:] == [name]), default=0)
+            if abs(size - int(figure.replace(",", ""))) * 10 > size:
+                faults.append(f"Architecture.md says that {name} has {figure} {words}; it has {size}")
+    return faults if count else ["Architecture.md has no table of large types"]
+
+
 def main():
     lines, stored = collections.Counter(), collections.Counter()
     for path in sorted(glob.glob(root + "/Sources/*/**/*.swift", recursive=True)):
@@ -96,6 +120,7 @@ def main():
                   for name, count in lines.most_common() if count > larger.get(name, maximum_lines)]
         faults += [f"{name} has {count} stored properties; {maximum_stored} is the limit"
                    for name, count in classes.most_common() if count > maximum_stored]
+        faults += faults_of_page(lines, classes)
         print(*faults, sep="\n", end="\n" if faults else "")
         sys.exit(bool(faults))
     count = int(sys.argv[1]) if sys.argv[1:] else 20

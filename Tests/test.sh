@@ -5,8 +5,7 @@
 # as many as cores): beside them, a test with a deadline in real time can starve without anything being wrong. What hostile
 # peers cost is measured on the loop's thread, which all tests of a process share.
 #
-# With NOTES_LANES=2, stages that compute and stages that wait for editors run side by side: quicker by minutes, and each test has
-# half of a small machine.
+# Stages run two at a time, as most of the time of an editor's test is waiting; NOTES_LANES=1 runs them one after the other.
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit
 export NOTES_TEST_PYTHON=${NOTES_TEST_PYTHON:-$PWD/.build-venv/bin/python}
@@ -45,35 +44,66 @@ swift_tests() {
   run "$name" "$bundle" --testing-library swift-testing "$@"
 }
 
-computing() {
-  swift_tests "documents" --filter '^(Automerge|AutomergeUtilities|JSONRPC|NotesServer)Tests\.'
-  swift_tests "repositories, stores and loops" --filter '^(AutomergeRepo|AutomergeRepoConformance|Store|UV)Tests\.|^(ProviderGuide|Interop)\.'
-  swift_tests "programs of others" --filter '^OutsideTests\.'
-  swift_tests "servers" --filter '^SyncServerTests\.'
-  swift_tests "PostgreSQL" --filter '^PostgresStorageTests\.'
-  swift_tests "peers" --filter '^PeerNetworkTests\.' --skip '(HostilePeer|CrowdedListener|HostileGuest|Authors|Siege)Tests'
-  swift_tests "peers by WebSocket" --filter '^WebSocketNetworkTests\.'
-  swift_tests "peers that are hostile" --filter '^PeerNetworkTests\.HostilePeerTests'
-  swift_tests "peers that crowd" --filter '^PeerNetworkTests\.CrowdedListenerTests'
-  swift_tests "guests that are hostile" --filter '^PeerNetworkTests\.(HostileGuest|Authors)Tests'
-  swift_tests "a siege" --filter '^PeerNetworkTests\.SiegeTests'
+stage() {
+  case $1 in
+    "editors") swift_tests "$1" --filter '^EndToEnd\.' ;;
+    "documents") swift_tests "$1" --filter '^(Automerge|AutomergeUtilities|JSONRPC|NotesServer)Tests\.' ;;
+    "repositories, stores and loops")
+      swift_tests "$1" --filter '^(AutomergeRepo|AutomergeRepoConformance|Store|UV)Tests\.|^(ProviderGuide|Interop)\.' ;;
+    "the Vim plugin's tests") run "$1" editor-plugins/vim/test/run.sh ;;
+    "the Emacs plugin's tests") run "$1" editor-plugins/emacs/test/run.sh ;;
+    "a scenario on the screens of all editors") run "$1" python3 Tests/Screens/play.py --short ;;
+    "peers") swift_tests "$1" --filter '^PeerNetworkTests\.' --skip '(HostilePeer|CrowdedListener|HostileGuest|Authors|Siege)Tests' ;;
+    # A part of the table; `make conformance` has all of it.
+    "carets and crossing edits in all editors")
+      run "$1" python3 Tests/Editors/conformance.py all --quiet --rows '^(04|05)-' ;;
+    "guests that are hostile") swift_tests "$1" --filter '^PeerNetworkTests\.(HostileGuest|Authors)Tests' ;;
+    "PostgreSQL") swift_tests "$1" --filter '^PostgresStorageTests\.' ;;
+    "peers that crowd") swift_tests "$1" --filter '^PeerNetworkTests\.CrowdedListenerTests' ;;
+    "a siege") swift_tests "$1" --filter '^PeerNetworkTests\.SiegeTests' ;;
+    "peers by WebSocket") swift_tests "$1" --filter '^WebSocketNetworkTests\.' ;;
+    "peers that are hostile") swift_tests "$1" --filter '^PeerNetworkTests\.HostilePeerTests' ;;
+    "servers") swift_tests "$1" --filter '^SyncServerTests\.' ;;
+    "programs of others") swift_tests "$1" --filter '^OutsideTests\.' ;;
+    *) run "$1, which is no stage," false ;;
+  esac
 }
 
-waiting() {
-  run "the Vim plugin's tests" editor-plugins/vim/test/run.sh
-  run "the Emacs plugin's tests" editor-plugins/emacs/test/run.sh
-  # A part of the table; `make conformance` has all of it.
-  run "carets and crossing edits in all editors" python3 Tests/Editors/conformance.py all --quiet --rows '^(04|05)-'
-  run "a scenario on the screens of all editors" python3 Tests/Screens/play.py --short
-  swift_tests "editors" --filter '^EndToEnd\.'
+# The longest first, so that the lanes end at about the same time.
+cat >"$logs/queue" <<'END'
+editors
+documents
+repositories, stores and loops
+the Vim plugin's tests
+the Emacs plugin's tests
+a scenario on the screens of all editors
+peers
+carets and crossing edits in all editors
+guests that are hostile
+PostgreSQL
+peers that crowd
+a siege
+peers by WebSocket
+peers that are hostile
+servers
+programs of others
+END
+
+# Moves the first line of the queue to a file of the lane, which is empty when the queue is.
+take_stage() { flock "$logs/queue.lock" sed -i -e "1w $1" -e 1d "$logs/queue"; }
+
+# Runs stages until none is left.
+lane() {
+  local taken=$logs/lane-$1
+  while take_stage "$taken" && [ -s "$taken" ]; do stage "$(cat "$taken")"; done
 }
 
 if [ ! -d ../shared/vectors ]; then echo "SKIPPING the conformance vectors and traces: ../shared is not here." >&2; fi
-waiting &
-lanes=($!)
-[ "${NOTES_LANES:-1}" != 1 ] || wait
-computing &
-lanes+=($!)
+lanes=()
+for ((number = 1; number <= ${NOTES_LANES:-2}; number++)); do
+  lane "$number" &
+  lanes+=($!)
+done
 trap 'kill "${lanes[@]}" 2>/dev/null; wait; exit 1' INT TERM
 wait
 

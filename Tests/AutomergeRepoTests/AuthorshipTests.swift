@@ -99,7 +99,7 @@ import Testing
     #expect(authorship.forgers.isEmpty)
   }
 
-  @Test func whoeverTheAuthorSpeaksToIsBelieved() {
+  @Test func everyPeerThatTheAuthorSpeaksToIsBelieved() {
     var authorship = withholding()
     #expect(authorship.receive(.relayed(carol, by: [bob])) == [.wantAgain(bob)])
     #expect(refused(by: authorship, for: bob) == [own])
@@ -110,7 +110,7 @@ import Testing
     #expect(refused(by: authorship, for: bob) == [own, carols])
   }
 
-  @Test func nobodyTakesAnActorThatAnotherWritesAs() throws {
+  @Test func anActorThatAPeerWritesAsCannotBeClaimedByAnother() throws {
     var authorship = withholding()
     let dorasActor = try AuthorshipTests.actor(2)
     #expect(authorship.receive(.claimed([carols, dorasActor], by: dora)) == [.refusedClaim(dora)])
@@ -121,7 +121,7 @@ import Testing
     #expect(authorship.receive(.claimed([carols], by: dora)) == [])
   }
 
-  @Test func whoeverWritesInOurNameIsNamedAtOnce() {
+  @Test func aPeerThatWritesInOurNameIsNamedAtOnce() {
     var authorship = Authorship()
     #expect(authorship.receive(.withheld([own: change], from: bob, own: own)) == [.forged(by: bob, author: nil)])
     #expect(authorship.receive(.withheld([own: change], from: bob, own: own)) == [])

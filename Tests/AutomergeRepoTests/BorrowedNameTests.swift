@@ -41,7 +41,7 @@ import Testing
     func forgers() throws -> [String: Set<PeerId>] { handles.mapValues(\.forgers).filter { !$0.value.isEmpty } }
   }
 
-  @Test @AutomergeRepo func whatIsForgedInTheNameOfSomebodyLinkedIsNeverTaken() async throws {
+  @Test @AutomergeRepo func changesForgedInTheNameOfALinkedPeerAreNeverTaken() async throws {
     let company = try await Company(seed: 21)
     var events: [DocHandle.Event] = []
     var seen: Set<String> = []
@@ -135,7 +135,7 @@ import Testing
   }
 
   /// Random typing in a mesh with links that come and go: no peer is ever reported, and all become equal.
-  @Test(arguments: 1...8) @AutomergeRepo func honestCompaniesNameNobody(seed: UInt64) async throws {
+  @Test(arguments: 1...8) @AutomergeRepo func honestCompaniesNameNoForger(seed: UInt64) async throws {
     var random = SeededGenerator(seed: seed)
     let company = try await Company(["a", "b", "c", "d", "e"], seed: seed)
     for _ in 0..<60 {
@@ -158,7 +158,7 @@ import Testing
   }
 
   /// Bob brings all of what Carol wrote while Ana was away before Carol does: her heads show that it is hers.
-  @Test @AutomergeRepo func catchingUpAsksNobody() async throws {
+  @Test @AutomergeRepo func catchingUpAsksNoPeer() async throws {
     let company = try await Company(seed: 25)
     company.world.network.disconnectAll(of: PeerId("ana"))
     for number in 0..<500 { try company.handle("carol").splice(0, "\(number % 10)") }
@@ -185,7 +185,7 @@ import Testing
     #expect(try company.forgers().isEmpty)
   }
 
-  @Test @AutomergeRepo func aClaimToWriteAsSomebodyElseIsNotHeeded() async throws {
+  @Test @AutomergeRepo func aClaimToWriteAsAnotherPeerIsIgnored() async throws {
     let company = try await Company(seed: 26)
     let actor = try company.handle("carol").document.actor
     let ana = try company.handle("ana")

@@ -106,7 +106,7 @@ import Testing
     #expect(opened < 5, "only what shares a bucket with it may be looked at")
   }
 
-  @Test @AutomergeRepo func nonsenseAboutCataloguesHarmsNobody() async throws {
+  @Test @AutomergeRepo func nonsenseAboutCataloguesDoesNoHarm() async throws {
     let (world, ids) = try await twoWithStores(3, seed: 5)
     let bad = world.network.provider()
     let sink = Silent()

@@ -125,7 +125,7 @@ import Testing
     #expect(left == [])
   }
 
-  @Test func whatNobodyHasDiscardedStaysWithWhatItStandsOn() async throws {
+  @Test func changesThatWereNotDiscardedStayWithTheirDeps() async throws {
     let (note, mine, kept, _) = try await discarded()
     let other = note.document.fork()
     try other.applyEncodedChanges(encoded: kept)

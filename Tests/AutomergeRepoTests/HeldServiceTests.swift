@@ -104,7 +104,7 @@ import Testing
     try await held.bothType()
   }
 
-  @Test @AutomergeRepo func whoAsksForEverythingAgainAndAgainIsAnsweredAFewTimes() async throws {
+  @Test @AutomergeRepo func aPeerThatKeepsAskingForEverythingIsAnsweredAFewTimes() async throws {
     let held = try await Held()
     var answers = 0
     held.world.network.onDelivery = { message, _, to in

@@ -12,7 +12,7 @@ import Testing
     #expect(value == 1)
   }
 
-  @AutomergeRepo @Test func whatNobodyCanAnswerAnyMoreEnds() async {
+  @AutomergeRepo @Test func aWaitThatCanNoLongerBeAnsweredEnds() async {
     #expect(await OneReply.wait(otherwise: 0) { _ in } == 0)
   }
 

@@ -53,7 +53,7 @@ import Testing
     for peer in peers { #expect(links.reached(from: peer).count == peers.count, "seed \(seed), from \(peer)") }
   }
 
-  @Test func inAMeshOfTwelveThreeCarryAllAndOfEightNobodyIsIdle() {
+  @Test func inAMeshOfTwelveThreeCarryAllAndOfEightNoneIsIdle() {
     var random = SeededGenerator(seed: 4)
     for count in [8, 9, 12, 40] {
       var links = Links()

@@ -17,7 +17,7 @@ import Testing
 
   private func id() throws -> DocumentId { try #require(DocumentId(bytes: Array(1...16))) }
 
-  @Test @AutomergeRepo func whatNobodyHasIsUnavailable() async throws {
+  @Test @AutomergeRepo func aDocumentThatNoPeerHasIsUnavailable() async throws {
     let world = RepoWorld(random: RandomSource(SeededGenerator(seed: 1)))
     for name in ["a", "b", "c"] { world.start(name) }
     guard case .unavailable? = try await world.find(try id(), at: "a") else {
@@ -46,7 +46,7 @@ import Testing
     #expect(try found.document.content() == "there")
   }
 
-  @Test @AutomergeRepo func whoDoesNotAnswerTimesOut() async throws {
+  @Test @AutomergeRepo func aPeerThatDoesNotAnswerTimesOut() async throws {
     let world = RepoWorld(random: RandomSource(SeededGenerator(seed: 3)))
     let repo = world.start("a")
     let mute = world.network.provider()
@@ -173,7 +173,7 @@ import Testing
     let before = world.network.deliveredCount
     try theirs.splice(0, "x")
     world.clock.advance(by: .seconds(5))
-    #expect(world.network.deliveredCount == before, "whoever was refused stops sending")
+    #expect(world.network.deliveredCount == before, "a peer that was refused stops sending")
   }
 
   @Test @AutomergeRepo func readersAreSentEverythingAndChangeNothing() async throws {

@@ -140,7 +140,7 @@ import Testing
     #expect(heard["c"] == [Data([1]), Data([2])])
   }
 
-  @Test @AutomergeRepo func hostileMessagesHarmNobody() async throws {
+  @Test @AutomergeRepo func hostileMessagesDoNoHarm() async throws {
     let seed: UInt64 = 8
     var random = SeededGenerator(seed: seed)
     let world = RepoWorld(random: RandomSource(SeededGenerator(seed: seed)))

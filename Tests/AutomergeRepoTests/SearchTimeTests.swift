@@ -18,7 +18,7 @@ import Testing
   private func id() throws -> DocumentId { try #require(DocumentId(bytes: Array(1...16))) }
 
   @Test(arguments: 1...20 as ClosedRange<UInt64>) @AutomergeRepo
-  func whatNobodyHasIsKnownTwoSecondsAfterTheSearchBegan(seed: UInt64) async throws {
+  func aDocumentThatNoPeerHasIsKnownTwoSecondsAfterTheSearchBegan(seed: UInt64) async throws {
     let world = RepoWorld(random: RandomSource(SeededGenerator(seed: seed)))
     let names = ["a", "b", "c", "d"]
     for name in names { world.start(name) }

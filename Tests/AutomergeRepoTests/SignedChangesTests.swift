@@ -157,7 +157,7 @@ import Testing
     try await company.becomesVerified(carol, at: "ana")
   }
 
-  @Test @AutomergeRepo func whoeverEndsInOrderHasSignedEverything() async throws {
+  @Test @AutomergeRepo func aRepoThatEndsInOrderHasSignedEverything() async throws {
     let company = try await Company(seed: 44)
     let carol = try company.actor("carol")
     try company.handle("carol").splice(0, "last words ")

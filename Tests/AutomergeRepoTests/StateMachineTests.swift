@@ -64,7 +64,7 @@ import Testing
     #expect(try accepts("a", "s", 7))
   }
 
-  @Test func aLeapSilencesNobody() throws {
+  @Test func aLeapSilencesNoPeer() throws {
     var gate = EphemeralGate()
     func accepts(_ count: UInt64, via link: String = "link") throws -> Bool {
       gate.accepts(try message("a", "s", count), via: PeerId(link), at: .zero)

@@ -23,7 +23,7 @@ import Testing
     effects.contains { if case .send = $0 { true } else { false } }
   }
 
-  @Test func headsThatNeverComeAreAskedForAndDisturbNobody() throws {
+  @Test func headsThatNeverComeAreAskedForAndDoNoHarm() throws {
     let seed: UInt64 = 31
     var random = SeededGenerator(seed: seed)
     let document = try Document.note("safe")

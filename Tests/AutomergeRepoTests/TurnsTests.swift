@@ -70,7 +70,7 @@ import Testing
     #expect(told(sync.receive(.turned, document: document)).isEmpty)
   }
 
-  @Test mutating func whoHasWaitedIsToldFirst() throws {
+  @Test mutating func peersThatHaveWaitedAreToldFirst() throws {
     try paste(200 << 10)
     var effects = sync.receive(.changed, document: document)
     let first = told(effects)
@@ -88,7 +88,7 @@ import Testing
     #expect(told(effects).count == 14 && !goesOnLater(effects))
   }
 
-  @Test mutating func whoLeavesOrLacksTheDocumentIsNotTold() throws {
+  @Test mutating func peersThatLeaveOrLackTheDocumentAreNotTold() throws {
     try paste(400 << 10)
     let first = told(sync.receive(.changed, document: document))
     let (gone, lacking) = (PeerId("guest12"), PeerId("guest13"))

@@ -148,7 +148,7 @@ struct KeystrokeTests {
     #expect(try Document(document.save()).heads() == document.heads())
   }
 
-  @Test func whoFollowsTheDocumentHearsOfEveryKeystroke() async throws {
+  @Test func followersOfADocumentHearOfEveryKeystroke() async throws {
     let document = Document(), text = try document.putObject(obj: .ROOT, key: "content", ty: .Text)
     try document.spliceText(obj: text, start: 0, delete: 0, value: "a")
     var updates = document.updates().makeAsyncIterator()

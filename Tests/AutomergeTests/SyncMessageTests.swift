@@ -53,7 +53,7 @@ import Testing
     #expect(throws: FormatError.self) { try SyncMessage(decoding: bytes[...]) }
   }
 
-  @Test func moreHashesThanAnybodyHasAreRefused() throws {
+  @Test func moreHashesThanAnyDocumentHasAreRefused() throws {
     var writer = ByteWriter()
     writer.byte(0x42)
     writer.uleb(0)

@@ -159,7 +159,7 @@ extension Network.Replica {
     }
   }
 
-  @Test func whoLostAllHasItBackSoon() throws {
+  @Test func aPeerThatLostEverythingHasItBackSoon() throws {
     let document = try Document(actor: "aa"), state = SyncState()
     for number in 0..<50 {
       try document.put(obj: .ROOT, key: "k", value: .Int(Int64(number)))

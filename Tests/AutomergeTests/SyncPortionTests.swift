@@ -47,7 +47,7 @@ import Testing
     #expect(sizes.reduce(0, +) < 7 << 20, "\(sizes)")
   }
 
-  @Test func whoDoesNotAnswerIsToldNoMoreUntilItDoes() throws {
+  @Test func aPeerThatDoesNotAnswerIsToldNoMoreUntilItDoes() throws {
     let (ana, ben) = (Document(), Document())
     let text = try ana.putObject(obj: .ROOT, key: "content", ty: .Text)
     ana.commitWith()

@@ -240,7 +240,7 @@ private func run(_ a: Side, _ b: Side, limit: Int = 50) throws -> Int {
     #expect(a.generate() == nil)
   }
 
-  @Test func whoReadsOnlyTakesNothingUntilItWantsTo() throws {
+  @Test func aReaderTakesNothingUntilItWantsTo() throws {
     var random = SeededGenerator(seed: 7)
     let (a, b) = (Side(), Side())
     a.history.edit(&random)

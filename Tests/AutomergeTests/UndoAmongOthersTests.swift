@@ -144,7 +144,7 @@ struct UndoAmongOthersTests {
 
   /// Every character is written once, so that the text shows which author wrote what and whether it may be visible.
   @Test(arguments: 1...40 as ClosedRange<UInt64>)
-  func nobodyElsesWorkIsUndoneOrRedone(seed: UInt64) throws {
+  func noWorkOfOthersIsUndoneOrRedone(seed: UInt64) throws {
     var random = SeededGenerator(seed: seed)
     let (document, text) = try document(), fork = try fork(of: document)
     var next: UInt32 = 0x4E00, theirs: Set<Unicode.Scalar> = [], deletedByThem: Set<Unicode.Scalar> = []

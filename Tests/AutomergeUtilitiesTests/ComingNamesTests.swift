@@ -80,7 +80,7 @@ struct ComingNamesTests {
     #expect(positions.count == 2 && actions.count == 1)
   }
 
-  @Test func aChangeThatNobodyEndedHasTheTimeZero() throws {
+  @Test func aChangeThatWasNotCommittedHasTheTimeZero() throws {
     struct Dog: Codable { var name: String, age: Int }
     let doc = Document(), encoder = AutomergeEncoder(doc: doc)
     try encoder.encode(Dog(name: "Fido", age: 1))

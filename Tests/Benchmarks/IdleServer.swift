@@ -11,7 +11,7 @@ import WebSocketNetwork
 struct IdleServer: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "serve-idle",
-    abstract: "The processor time a minute and the memory of a server with many documents on which nobody types.")
+    abstract: "The processor time a minute and the memory of a server with many idle documents.")
 
   @Option(help: "How many documents there are.")
   var documents = 10_000

@@ -35,6 +35,6 @@ struct SiegeLatency: AsyncParsableCommand {
       trace: "\(figures.linkCount) links", name: "memory_growth", unit: "KiB", samples: [Double(figures.growth >> 10)]
     )
     .print(asJSON: output.json)
-    guard figures.complaints.isEmpty else { throw ValidationError("somebody was disturbed: \(figures.complaints)") }
+    guard figures.complaints.isEmpty else { throw ValidationError("the editors were disturbed: \(figures.complaints)") }
   }
 }

@@ -204,7 +204,7 @@ def main():
         if arguments.keystrokes is None and pair.result() != trace["endContent"]:
             sys.exit("the replay ended with another text than the trace says")
         if len(pair.edits) == 0:
-            sys.exit("nobody was told of an edit")
+            sys.exit("no update was reported for an edit")
         samples.append([total / len(transactions) / 1000 for total in nanoseconds])
     for measure, values in zip(["live_send_each", "live_receive_each"], zip(*samples)):
         print(json.dumps({"lib": arguments.lib, "trace": name, "measure": measure, "unit": "µs",

@@ -415,7 +415,7 @@ struct AccessTests {
   }
 
   @Test(arguments: ["unshare", "setAccess", "remove"])
-  func whoHasTheNoteNoMoreIsNotInItAnyLongerEither(method: String) throws {
+  func aGuestWithoutTheNoteIsNoLongerInIt(method: String) throws {
     let pair = try Pair("write")
     pair.ben.client.sendCursor(at: 0)
     func here() throws -> JSONValue? { try pair.ana.process.request("notes/list")["notes"]?[0]?["here"] }
@@ -425,7 +425,7 @@ struct AccessTests {
     #expect(try here() == [])
   }
 
-  @Test func whoIsBlockedByNameIsTrustedByNameAgain() throws {
+  @Test func aPeerBlockedByNameCanBeTrustedByNameAgain() throws {
     let pair = try Pair("write")
     for state in ["blocked", "trusted", "blocked", "forgotten"] {
       try pair.ana.process.request("notes/trust", ["peer": "ben", "state": .string(state)])
@@ -434,7 +434,7 @@ struct AccessTests {
     }
   }
 
-  @Test func whoHasTheNoteIsNotAskedAgainAndTheInviterIsTold() throws {
+  @Test func aPersonWithTheNoteIsNotInvitedAgainAndTheInviterIsTold() throws {
     let pair = try Pair("write")
     let (ana, ben) = (pair.ana.process, pair.ben.process)
     let anaPeer = try #require(try ana.request("notes/peers")["self"]?["peer"]?.stringValue)
@@ -446,7 +446,7 @@ struct AccessTests {
     }
     #expect(try ben.request("notes/invitations")["invitations"] == [])
     #expect(try ana.request("notes/invitations")["sent"] == [])
-    // One who has it no more is asked.
+    // A person who no longer has it can be invited.
     try ben.request("notes/delete", ["id": .string(pair.ana.id)])
     try ben.request("notes/purge", ["id": .string(pair.ana.id)])
     try NotesProcess.wait(for: "the invitation", of: pair.processes) {
@@ -455,7 +455,7 @@ struct AccessTests {
     #expect(try ben.request("notes/invitations")["invitations"]?[0]?["title"] == "Shopping")
   }
 
-  @Test func aPendingInvitationTakesNobodyOutOfAnyList() throws {
+  @Test func aPendingInvitationTakesNoPersonOutOfAnyList() throws {
     let pair = try Pair("write")
     let other = try pair.ana.process.request("notes/create", ["title": "Other"])
     try pair.ana.process.request(

@@ -100,7 +100,7 @@ struct AgendaTests {
     try moveAtTheSameMoment(try ana.startInitialized(), seed: seed)
   }
 
-  @Test func aNameGivenWhileSomebodyElseMovesTheItemStays() throws {
+  @Test func aNameGivenWhileAnotherPersonMovesTheItemStays() throws {
     try add("Tea", "Cake", "Pie")
     let other = try join(as: try NotesUser("Bob"))
     // Not by its file, whose name follows the item's half a second later.

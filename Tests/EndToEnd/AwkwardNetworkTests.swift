@@ -69,7 +69,7 @@ struct AwkwardNetworkTests {
     #expect(daemon.exit == nil, "the responder is undisturbed")
   }
 
-  /// A program that does not share has the port: nobody nearby is found, everything else works, and the reason is said.
+  /// Another program has the port and does not share it: no nearby people are found, all else works, and the reason is shown.
   @Test func whereThePortIsTakenTicketsWorkAndTheReasonIsSaid() throws {
     let network = try NetworkNamespaces(count: 2)
     let python = try #require(NotesBinary.find("python3"))
@@ -153,7 +153,7 @@ struct AwkwardNetworkTests {
       let healed = ContinuousClock.now
       try ModelClient.waitForConvergence([anas, bens], checked: false)
       let pause = ContinuousClock.now - healed
-      print("a partition of \(seconds) s that nobody noticed healed after \(pause)")
+      print("a partition of \(seconds) s that no process noticed healed after \(pause)")
       #expect(pause < limit)
     }
   }

@@ -93,7 +93,7 @@ struct CommandTests {
       let listed = try run(ana, "list", "--json").objects
       #expect(listed.compactMap { $0["id"]?.stringValue } == [note])
     }
-    // Somebody else's copy with words of theirs.
+    // Ben's copy, with words of his own.
     let ben = try NotesUser("Ben")
     let copy = ana.directory.file("copy.automerge")
     let bens = try #require(try run(ben, "import", copy, "--json").objects.first?["path"]?.stringValue)
@@ -172,7 +172,7 @@ struct CommandTests {
     #expect(joined.output.hasSuffix("Shopping.md\n"))
     // Another process of the same person writes as that person.
     for _ in 0..<3 { #expect(try run(ana.user, "history", "Shopping").errors == "") }
-    #expect(!ana.user.log.contains("somebody else"), "\(ana.user.log)")
+    #expect(!ana.user.log.contains("claims an actor"), "\(ana.user.log)")
     let status = try run(ben, "status", "Shopping")
     #expect(status.output.contains("service    running") && status.output.contains("Ana"), "\(status)")
     #expect(try run(ben, "status", "--json").objects.first?["running"] == true)

@@ -68,7 +68,7 @@ struct ConditionTests {
     try person.shows("no longer shared by oneself")
   }
 
-  @Test(arguments: kinds) func aNoteOfSomebodyElse(kind: String) throws {
+  @Test(arguments: kinds) func aNoteOfAnotherPerson(kind: String) throws {
     let ana = try OpenNote("Ana", text: "bread\n")
     let person = try Person(kind, "Ben")
     let ticket = try ana.process.request("notes/share", ["id": .string(ana.id), "access": "read"])["ticket"]

@@ -64,10 +64,10 @@ struct EditorFileCommandTests {
     #expect(try ana.session.user.storedText(of: id) == "from sed\nfirst second third\n")
   }
 
-  @Test func aBufferOfVimThatGetsItsNameBackTakesNobodysWords() throws { try renameAndBack(VimUnderTest.self) }
-  @Test func aBufferOfEmacsThatGetsItsNameBackTakesNobodysWords() throws { try renameAndBack(EmacsUnderTest.self) }
+  @Test func aBufferOfVimThatGetsItsNameBackDeletesNoWords() throws { try renameAndBack(VimUnderTest.self) }
+  @Test func aBufferOfEmacsThatGetsItsNameBackDeletesNoWords() throws { try renameAndBack(EmacsUnderTest.self) }
   @Test(.enabled(if: NotesBinary.find("nvim") != nil))
-  func aBufferOfNeovimThatGetsItsNameBackTakesNobodysWords() throws { try renameAndBack(NeovimUnderTest.self) }
+  func aBufferOfNeovimThatGetsItsNameBackDeletesNoWords() throws { try renameAndBack(NeovimUnderTest.self) }
 
   private func renameAndBack<Editor: EditorUnderTest>(_ kind: Editor.Type) throws {
     let (ana, id, path) = try savedNote(kind, seed: 77)
@@ -122,7 +122,7 @@ struct EditorFileCommandTests {
   }
 
   /// Some plugins of Vim turn autocommands off.
-  @Test func aFileThatVimReadsAgainWithoutAWordTakesNobodysWords() throws {
+  @Test func aFileThatVimReadsAgainWithoutAWordDeletesNoWords() throws {
     let (ana, id, path) = try savedNote(VimUnderTest.self, seed: 78)
     try type(" unsaved", in: ana)
     _ = try ana.waitUntilAttached()
@@ -137,7 +137,7 @@ struct EditorFileCommandTests {
   }
 
   /// The words of an Emacs that crashed, in the file that it saved by itself, beside what was written since.
-  @Test func whatEmacsRecoversFromItsAutoSaveFileTakesNobodysWords() throws {
+  @Test func textThatEmacsRecoversFromItsAutoSaveFileDeletesNoWords() throws {
     let (ana, id, _) = try savedNote(EmacsUnderTest.self, seed: 72)
     try type(" later", in: ana)
     _ = try ana.waitUntilAttached()
@@ -170,7 +170,7 @@ struct EditorFileCommandTests {
     #expect(try ana.waitUntilAttached() == id)
     _ = try ChildProcess.run(["sh", "-c", "echo outside >> '\(file)'"])
     try ana.waitForText("first\noutside")
-    // So soon before the save that nobody has noticed it.
+    // So soon before the save that neither editor nor service has noticed it.
     try type(" typed", in: ana)
     _ = try ChildProcess.run(["sed", "-i", "1i at the last moment", file])
     try ana.give(vim: "write", emacs: "(save-buffer)")

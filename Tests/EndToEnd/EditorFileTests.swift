@@ -40,7 +40,7 @@ struct EditorFileTests {
     try ana.save()
     try ana.session.wait(for: "both in the file") { read(path) == "also from sed\nfrom sed\nfirst typed\n" }
 
-    // So soon before the save that nobody has noticed it.
+    // So soon before the save that neither editor nor service has noticed it.
     try ana.type(" again")
     _ = try ChildProcess.run(["sed", "-i", "1i at the last moment", path])
     try ana.save()
@@ -177,10 +177,10 @@ struct EditorFileTests {
     #expect(stored == "saved and not saved\n")
   }
 
-  @Test func aBufferThatStayedInVimTakesNobodysWordsWhenItsNoteComesBack() throws {
+  @Test func aBufferThatStayedInVimDeletesNoWordsWhenItsNoteComesBack() throws {
     try undelete(VimUnderTest.self)
   }
-  @Test func aBufferThatStayedInEmacsTakesNobodysWordsWhenItsNoteComesBack() throws {
+  @Test func aBufferThatStayedInEmacsDeletesNoWordsWhenItsNoteComesBack() throws {
     try undelete(EmacsUnderTest.self)
   }
 

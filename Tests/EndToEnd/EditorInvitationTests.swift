@@ -154,7 +154,7 @@ struct EditorInvitationTests {
     }
   }
 
-  @Test func whoIsThereAndHowThingsAreIsShownAndSharingEnds() throws {
+  @Test func peopleAndStatusAreShownAndSharingEnds() throws {
     let (ana, ben) = try meet()
     try ask(ana, until: "Stored; synced with Ben") { try ana.session.send(["ex", "NotesStatus"]) }
     try ask(ben, until: "Stored; synced with Ana") { _ = try ben.evaluate("(progn (notes-status) t)") }

@@ -44,7 +44,7 @@ struct ForEveryoneTests {
     #expect(exists(back["path"]?.stringValue ?? ""))
   }
 
-  @Test func whoWasAwayLearnsOfTheDeletionLater() throws {
+  @Test func aGuestThatWasAwayLearnsOfTheDeletionLater() throws {
     let ana = try OpenNote(text: "milk\n")
     let bob = try JoinedNote("Bob", ticket: ana.ticket())
     let bobs = try path(bob.process)

@@ -18,7 +18,7 @@ struct HostileDiscoveryTests {
     return try #require(Int(text.split(separator: " ").dropFirst().first ?? "")) * 4096
   }
 
-  @Test func whateverIsAnnouncedNobodyIsDisturbed() throws {
+  @Test func noAnnouncementDisturbsAService() throws {
     let seed = 53
     let count = 1500
     let python = try #require(NotesBinary.find("python3"))

@@ -52,7 +52,7 @@ struct PlainClientTests {
     expectNoComplaints(pair.ana.client)
   }
 
-  @Test func whoWantsNoEditsIsSentNone() throws {
+  @Test func aClientThatWantsNoEditsIsSentNone() throws {
     let ana = try OpenNote(text: "one\n")
     let user = try NotesUser("Bob")
     let bob = try user.start()

@@ -55,7 +55,7 @@ struct RecoveredTextTests {
     #expect(try String(contentsOfFile: path, encoding: .utf8) == "Ben's words milk\n")
   }
 
-  @Test func theTextOfAnItemThatAnotherDeletesIsToldThoughNobodyHasItOpen() throws {
+  @Test func theTextOfAnItemThatAnotherDeletesIsToldThoughNoEditorHasItOpen() throws {
     let meeting = try Meeting()
     let ben = try meeting.user.startInitialized()
     try meeting.deleteItem()

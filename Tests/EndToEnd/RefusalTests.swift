@@ -59,7 +59,7 @@ struct RefusalTests {
   }
 
   @Test(.enabled(if: openSSL != nil, "SKIPPED: needs the program openssl"))
-  func whoeverIsNoPeerGetsNothingAndCostsLittle() throws {
+  func callersThatAreNoPeersGetNothingAndCostLittle() throws {
     let host = try Host()
     let ours = try host.makeCertificate("ed25519")
     let protocolName = ["-alpn", "notes-lsp/1"]

@@ -107,7 +107,7 @@ struct RemovalTests {
         "notes/remove", ["id": .string(three.ana.id), "peer": peer, "moveOn": true, "check": true])
       #expect(found["name"] == person["name"] && found["id"]?.stringValue == three.ana.id)
     }
-    // Guests remove nobody.
+    // Guests cannot remove people.
     let refusal = try three.carol.process.respond(
       "notes/remove", ["id": .string(three.ana.id), "peer": .string(three.benPeer), "moveOn": true])
     #expect(refusal["error"] != nil)
@@ -271,7 +271,7 @@ struct RemovalEditorTests {
     try NotesProcess.wait(for: "Ben has it", of: [process]) { ben.text.string.contains("bread") }
     try ana.endTyping()
 
-    // A name that nobody has is told at once, before any question.
+    // An unknown name is reported at once, before any question.
     try ana.give(vim: "NotesRemove Nobody", emacs: "(notes-remove \"Nobody\")")
     try ana.waitForScreen("No peer called Nobody")
     if Host.kind == "Vim" { try ana.session.terminal.press("Escape") }

@@ -69,7 +69,7 @@ struct SecureServerTests {
     #expect(try server.end() == .code(0))
   }
 
-  @Test func aServerWhoseCertificateNobodyVouchesForIsRefusedAndSaid() throws {
+  @Test func aServerWithAnUntrustedCertificateIsRefusedAndTheReasonSaid() throws {
     let ana = try start("Ana", trusts: false)
     let answer = try connect(ana)
     #expect(answer["state"] == "waiting")

@@ -38,7 +38,7 @@ struct SeenTests {
     return [editor, "-i", "NONE"] + (editor == "vim" ? ["-N"] : []) + ["-u", settings]
   }
 
-  @Test func whoChoseToBeSeenIsSeenWithNothingOpen() throws {
+  @Test func aPersonWhoChoseToBeVisibleIsSeenWithNothingOpen() throws {
     let network = try NetworkNamespaces(count: 2)
     let ben = try NotesUser("Ben").startInTheOpen(prefix: network.prefix(1))
     // The hidden people's editors are started first, and so have more time.

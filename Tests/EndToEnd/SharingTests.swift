@@ -43,7 +43,7 @@ struct SharingTests {
       try ana.process.respond("notes/unshare", params)["error"]?["message"]?.stringValue
     }
     #expect(try refusal(note) == "This note is not shared.")
-    // A ticket that nobody has used yet is something to end, and so is each person.
+    // A ticket that is still unused can be ended, and so can each person's access.
     _ = try ana.process.request("notes/share", note)
     #expect(try refusal(note) == nil)
     #expect(try refusal(note) == "This note is not shared.")
@@ -77,7 +77,7 @@ struct SharingTests {
   }
 
   /// A client forgets the peers when it hears that a note is no longer shared.
-  @Test func whoIsInvitedAgainAtOnceIsToldThatTheHostIsThere() throws {
+  @Test func aGuestThatIsInvitedAgainAtOnceHearsThatTheHostIsOnline() throws {
     let ana = try OpenNote("Ana", text: "note\n")
     let ben = try JoinedNote("Ben", ticket: ana.ticket())
     let isSynced = { (status: JSONValue) in status["peers"]?[0]?["state"] == "inSync" }
@@ -91,7 +91,7 @@ struct SharingTests {
   }
 
   /// Cleo's caret comes to Ben by way of Ana. When Ben shares with Ana no more, Cleo is not in his note either, and it is no news.
-  @Test func whoLeavesANoteSeesNobodyInItAnyMore() throws {
+  @Test func aGuestThatLeavesANoteSeesNoPeopleInItAnyMore() throws {
     let ana = try OpenNote("Ana", text: "note\n")
     let ticket = try ana.process.request("notes/share", ["id": .string(ana.id), "uses": 2])["ticket"]?.stringValue
     let ben = try JoinedNote("Ben", ticket: #require(ticket))

@@ -52,7 +52,7 @@ struct SiblingProcessTests {
     #expect(ana.client.text.string == "oat milk\n")
   }
 
-  @Test func whoIsLeftGoesOnWhenTheFirstIsKilled() throws {
+  @Test func theOtherProcessesGoOnWhenTheFirstIsKilled() throws {
     let note = try OpenNote(text: "start\n")
     let clients = try (0..<2).map { _ in
       let process = try note.user.startInitialized()

@@ -64,7 +64,7 @@ struct WorkingFileTests {
 
   /// On a busy machine the service may write the file between an editor's reading it and its saying so.
   @Test(arguments: [false, true])
-  func aBufferThatWasReadBeforeTheFileWasWrittenTakesNobodysWordsAway(isTypedInto: Bool) throws {
+  func aBufferThatWasReadBeforeTheFileWasWrittenDeletesNoWords(isTypedInto: Bool) throws {
     let ana = try OpenNote("Ana", text: "milk\n")
     let ben = try NotesUser("Ben")
     let service = try ben.startInitialized()
@@ -220,7 +220,7 @@ struct WorkingFileTests {
     open.client.edit(0..<0, with: "typed ")
     open.client.flush()
     open.say(saved: open.client)
-    // The file holds what it held, and is read again: nobody deleted what was typed.
+    // The file has its old content and is read again: that does not delete what was typed.
     let again = try open.openAgain()
     try open.process.waitFor("what was typed") { again.text.string == "typed one\n" }
     try ModelClient.waitForConvergence([again])
@@ -266,7 +266,7 @@ struct WorkingFileTests {
     #expect(client.text.string == "unsaved one\noutside\n")
   }
 
-  @Test func aBufferThatStayedWhileItsNoteWasDeletedTakesNobodysWords() throws {
+  @Test func aBufferThatStayedWhileItsNoteWasDeletedDeletesNoWords() throws {
     let open = try Open("one\n")
     let ben = try JoinedNote("Ben", ticket: open.note.ticket())
     try ModelClient.waitForConvergence([open.client, ben.client])
@@ -338,7 +338,7 @@ struct WorkingFileTests {
     try open.process.waitFor("the text") { client.text.string == "one\n" }
   }
 
-  @Test func anAdoptedFileIsFollowedAlthoughNobodyOpensIt() throws {
+  @Test func anAdoptedFileIsFollowedAlthoughNoEditorOpensIt() throws {
     let user = try NotesUser("Ana")
     let process = try user.startInitialized()
     let path = user.directory.file("plan.txt")

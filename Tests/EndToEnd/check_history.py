@@ -7,7 +7,7 @@ Arguments: the history, one JSON object a line, and the file to write the report
   {"at": ms, "do": "see", "who": NAME, "words": [...]} these are new in the person's buffer
   {"at": ms, "do": "acknowledge", "who": NAME}         the person's editor says that all of theirs is stored, and on the server
   {"at": ms, "do": "fault", "what": TEXT}              something is broken under the people's hands
-  {"at": ms, "do": "heal", "what": TEXT}               it is whole again, and nobody types until
+  {"at": ms, "do": "heal", "what": TEXT}               it is whole again, and no editor types until
   {"at": ms, "do": "equal", "what": TEXT}              all buffers have one text with every word
   {"at": ms, "do": "end", "who": NAME, "text": TEXT}   the person's buffer in the end; of a reader who came last, too
   {"at": ms, "do": "ask", "who": NAME}                 a reader who came last asks a server that has nothing but the database
@@ -16,8 +16,8 @@ Arguments: the history, one JSON object a line, and the file to write the report
 What must hold:
   convergence     in the end all buffers are equal
   nothing lost    every acknowledged word is in it; and every word, once
-  nothing else    no word that nobody has typed
-  causality       whoever has a word has all that its author had when typing it
+  nothing else    no word that was never typed
+  causality       a copy with a word has all that its author had when typing it
   order           each person's words stand in the order in which they were typed
 """
 import json
@@ -44,7 +44,7 @@ def judge(events):
             for word in event["words"]:
                 missing = needs.get(word, set()) - mine
                 if word not in needs:
-                    problems.append("%s saw %s, which nobody has typed" % (who, word))
+                    problems.append("%s saw %s, which was never typed" % (who, word))
                 elif missing:
                     problems.append("causality: %s saw %s without %s" % (who, word, sorted(missing)[:5]))
         elif event["do"] == "acknowledge":
@@ -61,7 +61,7 @@ def judge(events):
                 problems.append("lost: %s lacks %d %s words, such as %s"
                                 % (who, len(lost - set(words)), name, sorted(lost - set(words))[:5]))
         if set(words) - set(needs):
-            problems.append("%s has words that nobody typed: %s" % (who, sorted(set(words) - set(needs))[:5]))
+            problems.append("%s has words that were never typed: %s" % (who, sorted(set(words) - set(needs))[:5]))
         for author, own in typed.items():
             order = [word for word in words if word.startswith(author + "-")]
             if order != [word for word in own if word in set(order)]:

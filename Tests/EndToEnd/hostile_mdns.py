@@ -55,7 +55,7 @@ def one():
     whole = packet(service(peer))
     kind = rng.randrange(13)
     if kind == 0:
-        return packet(service(peer, ttl=0))  # Goodbye, in somebody else's name too.
+        return packet(service(peer, ttl=0))  # Goodbye, also in another peer's name.
     if kind == 1:
         return packet(service(peer, port=0))
     if kind == 2:

@@ -13,7 +13,7 @@ public final class Besiegers {
   /// How a peer without any share is a nuisance.
   private enum Stranger: CaseIterable { case idle, pings, invitations, tickets, longFrames }
 
-  /// What a guest does who was let in.
+  /// What an admitted guest does.
   private enum Guest: CaseIterable { case inflation, values, presence, requests, pings, rubbish }
 
   private struct Attacker {

@@ -81,7 +81,7 @@ public enum LinkShapes {
         if pressure.takeOwedPong() { answer() }
       }
       try Broken.unless(pongs <= 1, "\(pongs) answers to pings wait")
-      try Broken.unless(pressure.isCrowded == isTold, "crowding that nobody was told of")
+      try Broken.unless(pressure.isCrowded == isTold, "crowding that was not reported")
       let limit = isTrusted ? BackPressure.maximumByteCount : BackPressure.maximumByteCountOfStranger
       try Broken.unless(unsent <= limit + Self.pongByteCount, "\(unsent) bytes wait")
     }

@@ -263,7 +263,7 @@ class Peer:
         for identifier, shared in self.documents.items():
             for peers in (shared.waiting, shared.asked, shared.without):
                 peers.discard(name)
-            self.answer_if_nobody_has(identifier)
+            self.answer_if_unavailable(identifier)
 
     # Documents
 
@@ -293,7 +293,7 @@ class Peer:
         for link in self.links.values():
             self.ask(link, identifier)
 
-    def answer_if_nobody_has(self, identifier):
+    def answer_if_unavailable(self, identifier):
         shared = self.documents[identifier]
         others = set(self.links) - shared.waiting
         if not shared.is_there() and others <= shared.without:
@@ -315,7 +315,7 @@ class Peer:
         if kind == "doc-unavailable":
             shared.without.add(link.name)
             shared.asked.discard(link.name)
-            self.answer_if_nobody_has(identifier)
+            self.answer_if_unavailable(identifier)
             return
         shared.without.discard(link.name)
         shared.document.receive_sync_message(link.state(identifier), core.Message.decode(message["data"]))
@@ -327,7 +327,7 @@ class Peer:
             for other in self.links.values():
                 if other is not link:
                     self.ask(other, identifier)
-            self.answer_if_nobody_has(identifier)
+            self.answer_if_unavailable(identifier)
         else:
             self.sync(link, identifier)
 

@@ -86,7 +86,7 @@ struct AuthorsTests {
   }
 
   /// Carol is linked to the host; Mallory, who may write too, makes up a change in her name.
-  @Test func whatSomebodyForgesInTheNameOfAnotherIsNotTakenAndTheEditorIsTold() async throws {
+  @Test func changesForgedInAnotherNameAreNotTakenAndTheEditorIsTold() async throws {
     let host = try Host()
     let ticket = try host.ticket(uses: 2)
     let (carol, mallory) = try await TestLoop.run { loop in

@@ -117,7 +117,7 @@ import UV
   }
 
   /// Behind one address there may be many people.
-  @Test func wrongSecretsOfOneSilenceNobodyElse() async throws {
+  @Test func wrongSecretsOfOnePeerSilenceNoOther() async throws {
     try await TestLoop.run { loop in
       let ana = try await Person.start("Ana", on: loop, storage: InMemoryStorage())
       let ben = try await Person.start("Ben", on: loop, storage: InMemoryStorage())

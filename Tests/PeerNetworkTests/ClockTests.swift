@@ -14,7 +14,7 @@ import UV
 
   /// The host's calendar, or the guest's, is ten years ahead or behind.
   @Test(arguments: [tenYears, -tenYears], [true, false])
-  func calendarsTenYearsApartDisturbNobody(ahead: TimeInterval, isHosts: Bool) async throws {
+  func calendarsTenYearsApartDoNoHarm(ahead: TimeInterval, isHosts: Bool) async throws {
     try await TestLoop.run { loop in
       let disk = InMemoryStorage()
       let host = try await Person.start("Host", on: loop, storage: InMemoryStorage())
@@ -41,7 +41,7 @@ import UV
   }
 
   @Test(arguments: [-3600, 3600] as [TimeInterval])
-  func aCalendarThatJumpsInASessionDisturbsNobody(jump: TimeInterval) async throws {
+  func aCalendarThatJumpsInASessionDoesNoHarm(jump: TimeInterval) async throws {
     try await TestLoop.run { loop in
       let host = try await Person.start("Host", on: loop, storage: InMemoryStorage())
       let guest = try await Person.start("Guest", on: loop, storage: InMemoryStorage())

@@ -16,7 +16,7 @@ import UV
     return (Int(text.split(separator: " ").dropFirst().first ?? "") ?? 0) * 4096
   }
 
-  @Test func idleLinksLockNobodyOut() async throws {
+  @Test func idleLinksLockNoPeerOut() async throws {
     try await TestLoop.run { loop in
       let ana = try await Person.start("Ana", on: loop, storage: InMemoryStorage())
       let note = try ana.repo.create(try .note("soup"))

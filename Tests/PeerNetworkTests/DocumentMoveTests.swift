@@ -90,7 +90,7 @@ import UV
       let ticket = try #require(try await ana.directory.share(old))
       _ = try await dave.directory.join(ticket)
       try await eventually("Dave is in", on: loop) { ana.grants.access(old, for: dave.peerId) == .write }
-      // Nobody calls while Ben is away, however slow the machine is.
+      // Neither calls the other while Ben is away, however slow the machine is.
       for (one, other) in [(ana, ben), (ben, ana)] { one.provider.forget(other.peerId) }
       ben.directory.disconnect(ana.peerId)
       let first = try ana.repo.create(scene.note.document.fork())

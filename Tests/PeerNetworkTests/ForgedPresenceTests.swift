@@ -102,7 +102,7 @@ struct ForgedPresenceTests {
     }
   }
 
-  @Test func aReadGuestSpeaksForNobodyElseAndSilencesNobody() async throws {
+  @Test func aReadGuestSpeaksForItselfAloneAndSilencesNoOther() async throws {
     try await TestLoop.run { loop in
       let room = try await Room(loop)
       room.bensNote.broadcast(try room.update(name: "Ben", at: 1, in: room.bensNote))

@@ -9,7 +9,7 @@ import UV
 /// A peer that the person forgets or blocks cannot return by a ticket that it used before.
 @Suite struct ForgottenTicketTests {
   @Test(arguments: [PeerTrust.forgotten, .blocked], [true, false])
-  func aTicketThatWasRedeemedLetsNobodyInAgain(trust: PeerTrust, restarts: Bool) async throws {
+  func aTicketThatWasRedeemedAdmitsNoPeerAgain(trust: PeerTrust, restarts: Bool) async throws {
     try await TestLoop.run { loop in
       let disk = InMemoryStorage()
       var ana = try await Person.start("Ana", on: loop, storage: disk)

@@ -152,7 +152,7 @@ import UV
     ]
   }
 
-  @Test(arguments: [false, true]) func damagedMessagesHarmNobody(mayWrite: Bool) async throws {
+  @Test(arguments: [false, true]) func damagedMessagesDoNoHarm(mayWrite: Bool) async throws {
     let seed: UInt64 = 7
     var random = SeededGenerator(seed: seed)
     try await TestLoop.run { loop in
@@ -190,7 +190,7 @@ import UV
     }
   }
 
-  @Test func wrongKindsOfValuesHarmNobody() async throws {
+  @Test func wrongKindsOfValuesDoNoHarm() async throws {
     try await TestLoop.run { loop in
       let siege = try await Siege(loop)
       var raw = try await siege.attacker(mayWrite: true)
@@ -222,7 +222,7 @@ import UV
     }
   }
 
-  @Test func unusualBytesHarmNobody() async throws {
+  @Test func unusualBytesDoNoHarm() async throws {
     try await TestLoop.run { loop in
       let siege = try await Siege(loop)
       let hostile: [[UInt8]] = [
@@ -274,7 +274,7 @@ import UV
     }
   }
 
-  @Test func halfAFrameAndThenAnEndAResetOrNothingHarmsNobody() async throws {
+  @Test func halfAFrameAndThenAnEndAResetOrNothingDoesNoHarm() async throws {
     try await TestLoop.run { loop in
       let siege = try await Siege(loop)
       let frame = try Frame.encode(RepoMessage.other(type: "ping", fields: [:]).encoded())

@@ -28,7 +28,7 @@ import UV
 
   /// Row 4: Ana says yes, Eve takes her invitation back. The next one shows digits as the first did.
   @Test(arguments: [true, false])
-  func aYesToWhatIsTakenBackPinsNobody(isRefused: Bool) async throws {
+  func aYesToAWithdrawnInvitationPinsNoPeer(isRefused: Bool) async throws {
     try await TestLoop.run { loop in
       let (ana, eve) = try await self.meet(loop)
       let note = try eve.repo.create(try .note("x"))

@@ -126,7 +126,7 @@ import UV
   }
 
   /// A decision of our person counts, even while the store is asked.
-  @Test func whoIsBlockedWhenItKeepsItsWordGetsNothing() async throws {
+  @Test func aPeerThatIsBlockedWhenItKeepsItsWordGetsNothing() async throws {
     try await TestLoop.run { loop in
       let parts = try await DirectoryFixture()
       let (eve, id) = (Identity().peerId, try DirectoryFixture.document(1))
@@ -204,7 +204,7 @@ import UV
       scene.parts.network.manualClock.advance(by: PendingJoin.checkLifetime)
       scene.accept(0)
       scene.parts.guests.receive(list(fellow), from: host)
-      // The control: nobody else names guests meanwhile.
+      // The control: only the host may name guests meanwhile.
       scene.parts.guests.receive(list(stranger), from: stranger)
       let result = await outcome
       #expect(result == .success(scene.document))

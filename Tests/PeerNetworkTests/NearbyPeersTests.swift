@@ -49,7 +49,7 @@ import Testing
     #expect(renamed.name == "B")
   }
 
-  @Test func aServiceThatClaimsToBeSomebodyElseIsNobodyTwice() {
+  @Test func aServiceThatClaimsAnotherIdReplacesItsOwnEntry() {
     var nearby = NearbyPeers(local: local)
     let eve = Identity().peerId
     _ = nearby.hear(announcement(of: ben), at: "10.0.0.2", from: source(1))
@@ -74,7 +74,7 @@ import Testing
     #expect(nearby.peers.isEmpty)
   }
 
-  @Test func recordsThatNobodyOfUsWroteAreIgnored() {
+  @Test func recordsThatNoServiceOfOursWroteAreIgnored() {
     let id = ben.description
     for texts in [
       [:], ["v": "1"], ["v": "2", "peer_id": id], ["v": "1", "peer_id": ""], ["v": "1", "peer_id": "hello"],

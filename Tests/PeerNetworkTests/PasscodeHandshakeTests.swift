@@ -34,12 +34,12 @@ import Testing
     return conclusions
   }
 
-  @Test func whoKnowsItIsAgreedWith() {
+  @Test func twoPeersThatKnowThePasscodeAgree() {
     #expect(run(side(ana, ben, nonce: 1), side(ben, ana, nonce: 2)) == [[.agreed], [.agreed]])
     #expect(run(side(ben, ana, nonce: 1), side(ana, ben, nonce: 2)) == [[.agreed], [.agreed]])
   }
 
-  @Test func whoDoesNotIsRefusedAndToldAndSeesNoProofOfTheSecond() {
+  @Test func aPeerWithoutItIsRefusedAndToldAndSeesNoProofOfTheSecond() {
     let wrong = PasscodeKey(bytes: Data("guess".utf8))
     #expect(run(side(ana, ben, wrong, nonce: 1), side(ben, ana, nonce: 2)) == [[.refused], [.refused]])
     #expect(run(side(ana, ben, nonce: 1), side(ben, ana, wrong, nonce: 2)) == [[.refused], [.refused]])

@@ -164,7 +164,7 @@ import UV
   }
 
   /// Against a whole program: Eve calls again and again with new keys, also after a restart.
-  @Test func aServiceShowsItsNumberThreeTimesAndSaysThatSomebodyBrokeOff() async throws {
+  @Test func aServiceShowsItsNumberThreeTimesAndSaysThatAPeerBrokeOff() async throws {
     try await TestLoop.run { loop in
       let disk = InMemoryStorage()
       var ana = try await Person.start("Ana", on: loop, storage: disk)

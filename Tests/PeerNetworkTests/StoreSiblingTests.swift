@@ -23,7 +23,7 @@ import UV
   }
 
   /// The others learn of it at their next beat, which is seconds away.
-  @Test func whoHasJustStartedCallsAllThatItFinds() {
+  @Test func aProcessThatHasJustStartedCallsAllThatItFinds() {
     var newcomer = SiblingMesh(local: b)
     #expect(newcomer.receive(.found([a: place])) == [.call(a, place)])
     let c = PeerId("c"), d = PeerId("d")

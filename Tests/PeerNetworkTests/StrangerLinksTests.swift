@@ -23,7 +23,7 @@ struct StrangerLinksTests {
     return links.firstIndex { $0.0.id == id }
   }
 
-  @Test func whereThereIsRoomNobodyGoes() {
+  @Test func whereThereIsRoomNoLinkIsClosed() {
     #expect(evicted(for: "10.0.0.1", links([])) == nil)
     #expect(evicted(for: "10.0.0.1", links((0..<31).map { "10.0.0.\($0)" })) == nil)
   }

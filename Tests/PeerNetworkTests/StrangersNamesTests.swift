@@ -71,8 +71,8 @@ import UV
     }
   }
 
-  /// A ticket may be presented again for a minute, in case the answer was lost, not to come and go for a minute.
-  @Test func whoGivesANoteBackDoesNotComeInAgainByTheSameTicket() async throws {
+  /// A ticket may be presented again for a minute in case the answer was lost, but not for coming and going.
+  @Test func aGuestThatGivesANoteBackCannotReturnByTheSameTicket() async throws {
     try await TestLoop.run { loop in
       let ana = try await Person.start("Ana", on: loop, storage: InMemoryStorage())
       let ben = try await Person.start("Ben", on: loop, storage: InMemoryStorage())
@@ -94,7 +94,7 @@ import UV
     }
   }
 
-  @Test func whoCallsItselfLikeEachFriendInTurnIsWarnedOfAFewTimes() async throws {
+  @Test func aStrangerNamedLikeEachFriendInTurnCausesFewWarnings() async throws {
     try await TestLoop.run { loop in
       let ana = try await Person.start("Ana", on: loop, storage: InMemoryStorage())
       for number in 0..<10 {

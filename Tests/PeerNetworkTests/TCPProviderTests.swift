@@ -251,7 +251,7 @@ import UV
       try raw.join()
       raw.send(try Frame.encode([0xff]))
       try raw.join()
-      try raw.send(.other(type: "x", fields: ["senderId": "somebody else"]))
+      try raw.send(.other(type: "x", fields: ["senderId": "another peer"]))
       raw.send(try Frame.encode([UInt8](repeating: 0x81, count: 100_000)))
       let long = RepoMessage.other(type: "long", fields: ["data": .bytes(Data(count: 100_000))])
       try raw.send(long)

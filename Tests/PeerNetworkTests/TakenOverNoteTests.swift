@@ -100,7 +100,7 @@ import UV
   }
 
   /// Not in memory, only in the store: it is here all the same.
-  @Test func aNoteThatNobodyHasOpenIsHereToo() async throws {
+  @Test func aNoteThatNoEditorHasOpenIsHereToo() async throws {
     try await TestLoop.run { loop in
       let disk = InMemoryStorage()
       var ana = try await Person.start("Ana", on: loop, storage: disk)
@@ -120,7 +120,7 @@ import UV
     }
   }
 
-  @Test func theHostOfANoteStaysTheHostWhoeverElseOffersIt() async throws {
+  @Test func theHostOfANoteStaysTheHostWhenOthersOfferIt() async throws {
     try await TestLoop.run { loop in
       let host = try await Person.start("Host", on: loop, storage: InMemoryStorage())
       let ben = try await Person.start("Ben", on: loop, storage: InMemoryStorage())

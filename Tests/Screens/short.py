@@ -69,7 +69,7 @@ class ShortSteps:
             keep("a-ticket-with-options", "Anyone with this ticket can read this note (3 uses)", "You must both be online")
             ana.command("NotesTicket", "")
             keep("the-ticket-is-closed", "Bread", absent=["Anyone with this ticket"])
-        # Who has the note is not invited to it; a plain file becomes a note when somebody is.
+        # A person who has the note is not invited again; a plain file becomes a note with its first invitation.
         self.invite_ben()
         keep("already-there", 'Ben already has "Shopping"')
         plain = ana.home + "/plain.txt"

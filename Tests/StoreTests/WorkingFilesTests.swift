@@ -20,7 +20,7 @@ import Testing
     }
   }
 
-  /// Somebody else can write to the notes directory, as to a shared one, and puts a link to a file or a folder of the person there.
+  /// Another user can write to the notes directory, as to a shared one, and puts a link to one of the person's files or folders there.
   @Test(arguments: [true, false]) func nothingIsMadeOrReplacedThroughALinkThatThePersonDidNotMake(isThere: Bool)
     async throws
   {
@@ -53,7 +53,7 @@ import Testing
     #expect((try? FileManager.default.destinationOfSymbolicLink(atPath: place.link)) == place.target)
   }
 
-  /// What is not a regular file holds nobody up, and is not read.
+  /// A file that is not a regular one is not read, and blocks no thread.
   @Test(arguments: ["/dev/zero", "/dev/tty", "/"]) func aLinkToSomethingElseIsNotRead(target: String) async throws {
     let place = try LinkedPlace(isThere: false, target: target)
     defer { place.remove() }

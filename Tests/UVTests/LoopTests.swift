@@ -58,7 +58,7 @@ import UV
     #expect(stayed == [true, false, true])
   }
 
-  @Test func whoAwaitsItsOwnActorKeepsItsTurn() async throws {
+  @Test func aTaskThatAwaitsItsOwnActorKeepsItsTurn() async throws {
     let loop = try Loop()
     try loop.runOnNewThread()
     defer { loop.stop() }

@@ -111,7 +111,7 @@ import UV
     #expect(seen == nil)
   }
 
-  @Test func streamsThatNobodyRefersToGoOn() throws {
+  @Test func streamsWithoutReferencesGoOn() throws {
     let directory = try TemporaryDirectory()
     try runLoop { loop in
       _ = try UnixListener(on: loop, path: directory.file("s")) { stream in

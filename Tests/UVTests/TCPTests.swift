@@ -171,7 +171,7 @@ import UV
     }
   }
 
-  @Test func nobodyThereIsATypedError() throws {
+  @Test func aPortWithoutListenerIsATypedError() throws {
     try runLoop { loop in
       // Port 1 is out of the range that the system hands out, so no other test can be listening there.
       TCPStream.connect(on: loop, host: "127.0.0.1", port: 1) { result in

@@ -88,7 +88,7 @@ import UV
     }
   }
 
-  @Test func aTimerThatNobodyRefersToStillFires() throws {
+  @Test func aTimerWithoutReferencesStillFires() throws {
     try runLoop { loop in
       var timer: Timer? = try Timer(on: loop) { loop.stop() }
       timer?.start(after: .milliseconds(1))

@@ -5,9 +5,9 @@
 ;;; Commentary:
 
 ;; An edit of the service is a list of replaced parts, each at its place in
-;; the text before any of them.  They are made from the bottom up, so that
-;; marks outside of them stay where they are.  Afterwards the length must be
-;; what the service says; if it is not, the whole text is sent.
+;; the text before any of them.  They are applied from the bottom up, so that
+;; marks outside of them stay where they are.  If the length is then not what
+;; the service says, the whole text is sent.
 
 ;;; Code:
 
@@ -88,7 +88,7 @@ all are done."
                        (notes-lsp--position note (caar (last spans)))
                        (notes-lsp--note-anchor note)))
           (mark-ends deactivate-mark)
-          ;; A read-only buffer has no edits of the user to be saved.
+          ;; A read-only buffer has no unsaved edits of the user.
           (clean (and buffer-read-only (not (buffer-modified-p))))
           (inhibit-quit t)
           (inhibit-read-only t)
@@ -107,7 +107,7 @@ all are done."
         (notes-lsp--forget-undo)
         (notes-lsp--settle note)
         (setf (notes-lsp--note-anchor note) anchor))
-      ;; They were made from the bottom up.
+      ;; They were applied from the bottom up.
       (notes-lsp--remember note (nreverse (append (plist-get params :edits) nil)))
       (setf (notes-lsp--note-rev note) (plist-get params :rev))))
   (notes-lsp--report-cursor-soon note)

@@ -5,9 +5,9 @@
 ;;; Commentary:
 
 ;; A command asks the service, and says what to do with the answer.  An
-;; answer that comes within a moment is dealt with at once, as if the
-;; command had waited.  Otherwise the command is over, the echo area and
-;; the mode line show what is waited for, and C-g gives it up.
+;; answer that comes within a moment is handled at once, as if the command
+;; had waited.  Otherwise the command ends, the echo area and the mode line
+;; show what is pending, and C-g cancels it.
 ;;
 ;;     asked ──answer within a moment──────────────► dealt with
 ;;       │
@@ -15,7 +15,7 @@
 ;;       │  └────answer, other commands given──────► announced ──notes-show──► dealt with
 ;;       └──C-g, notes-give-up──► given up
 ;;
-;; So no window shows another buffer to a user who has gone on typing.
+;; So no window changes its buffer while the user types.
 
 ;;; Code:
 
@@ -188,7 +188,7 @@ SPEC is (VARIABLE METHOD PARAMS . KEYS), KEYS as for `notes-lsp-ask'."
        (eq (selected-window) (notes-lsp--question-window question))
        (eq (window-buffer (selected-window)) (notes-lsp--question-buffer question))))
 
-;;; What is waited for
+;;; Pending requests
 
 (defun notes-lsp--forget-question (question)
   "QUESTION is waited for no more."
@@ -233,7 +233,7 @@ If the note arrives later, find it in the list, \\[notes]."
   "Count the command that begins; one that quits gives up waiting, too."
   (cl-incf notes-lsp--commands-begun)
   (when (and (eq this-command 'keyboard-quit) (notes-lsp--shown-question))
-    ;; When \"Quit\" has been said.
+    ;; After \"Quit\" was shown.
     (notes-lsp--soon (when (notes-lsp--shown-question) (notes-give-up)))))
 
 ;;;###autoload

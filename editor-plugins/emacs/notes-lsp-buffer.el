@@ -4,11 +4,11 @@
 
 ;;; Commentary:
 
-;; What the service says about a note waits in the note's queue until the
-;; editor is in a state in which changing the buffer is safe.  Then the
-;; buffer's own changes go out first; an edit made for another version of
-;; the text is dropped, for the service sends it again; any other is applied
-;; from the bottom up, and is not a change of this user.
+;; Messages about a note wait in the note's queue until the editor is in a
+;; state in which the buffer can safely be changed.  Then the buffer's own
+;; changes are sent first.  An edit made for another version of the text is
+;; dropped, because the service sends it again.  Any other is applied from
+;; the bottom up, and does not count as a change of this user.
 
 ;;; Code:
 
@@ -86,7 +86,7 @@ recursive edit, a keyboard macro, or an input method's draft."
                 (over nil))
             (if (and (notes-lsp--note-queue note) (notes-lsp--unsafe-p))
                 (notes-lsp--schedule note notes-lsp--retry-seconds)
-              ;; C-g is heard between two slices of time.
+              ;; C-g takes effect between two slices of time.
               (while (and clean (not over) (notes-lsp--note-queue note))
                 (notes-lsp--obey note (pop (notes-lsp--note-queue note)))
                 (notes-lsp--hear-quit)
@@ -222,7 +222,7 @@ are new to it."
           (notes-lsp--note-log note) nil
           (notes-lsp--note-blocked note) invalid
           (notes-lsp--note-open note) (and (not invalid) (notes-lsp-service-ready-p))))
-  ;; Versions are counted anew: one of them was another text to the service before.
+  ;; Voids the proof: its version number may have meant another text to the service.
   (when (notes-lsp--note-proven note) (setf (notes-lsp--note-proven note) -1))
   (when (notes-lsp--note-open note)
     (notes-lsp--watch-file note)
@@ -295,7 +295,7 @@ are new to it."
   (notes-lsp--watch-order)
   (pcase-dolist (`(,hook . ,function) notes-lsp--local-hooks)
     (add-hook hook function nil t))
-  ;; The service keeps every word: nothing of Emacs's own is needed beside the notes.
+  ;; The service keeps every word: Emacs need not write backups and auto-save files beside the notes.
   (setq buffer-auto-save-file-name nil)
   (setq-local create-lockfiles nil
               backup-inhibited t
@@ -335,7 +335,7 @@ the file last held, so that no words are lost because they were not saved."
             (setq notes-lsp--last-version
                   (max notes-lsp--last-version (notes-lsp--note-version note)))
             (notes-lsp--did-open note nil))
-        ;; What the service knew of the buffer is no longer true.
+        ;; What the service knew about the buffer is outdated.
         (setf (notes-lsp--note-had note) nil)
         (notes-lsp--want-full-text note)
         (notes-lsp--schedule note)))))

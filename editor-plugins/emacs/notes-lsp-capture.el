@@ -7,11 +7,11 @@
 ;; The state of a note buffer, and how its own changes reach the service.
 ;;
 ;; `before-change-functions' reads positions while they still mean
-;; something, `after-change-functions' pairs up with it.  Some commands
+;; something; `after-change-functions' completes the pair.  Some commands
 ;; announce more than they change: then the whole announced region is sent.
-;; Whatever does not add up (an unpaired call, a size that does not fit, a
-;; modification tick without an announcement) makes the next message carry the full
-;; text, which the service compares with what it knows.
+;; After any inconsistency (an unpaired call, a wrong size, a modification
+;; tick without an announcement) the next message has the full text, which
+;; the service compares with what it knows.
 
 ;;; Code:
 
@@ -190,7 +190,7 @@ The size is compared too: reading a file can leave the tick alone."
       (let ((announced (notes-lsp--note-announced note))
             (tick (buffer-chars-modified-tick)))
         (setf (notes-lsp--note-announced note) nil)
-        ;; The tick of characters stands still when only properties change.
+        ;; The tick of characters does not change when only properties change.
         (unless (and announced (= tick (notes-lsp--note-tick note))
                      (= old-length (- end begin)))
           (unless (notes-lsp--note-full note)

@@ -284,7 +284,7 @@ Ask first unless SURE.  Each of them can bring it back for 30 days."
   (notes-lsp--with-answer (_ :notes/delete (apply #'notes-lsp--about note params)
                              :waiting "Deleting…" :background t)
     (when (and (memq note notes-lsp--notes)
-               ;; The service's own word may not have been acted on yet.
+               ;; The service's own report may not have been handled yet.
                (not (and (buffer-live-p (notes-lsp--note-buffer note))
                          (buffer-local-value 'notes-lsp--gone-id (notes-lsp--note-buffer note)))))
       (notes-lsp--leave note reason)

@@ -4,9 +4,9 @@
 
 ;;; Commentary:
 
-;; A note, read-only, offline, or no note any more: the mode line and the
-;; messages say which, in the same words as Vim's plugin.  Nothing is called
-;; synced unless the service has proved it for the very text of the buffer.
+;; A note, read-only, offline, or no longer a note: the mode line and the
+;; messages say which, in the same words as Vim's plugin.  They say "synced"
+;; only if the service has proved it for the exact text of the buffer.
 
 ;;; Code:
 
@@ -76,8 +76,8 @@
   (when (buffer-live-p (notes-lsp--note-buffer note))
     (with-current-buffer (notes-lsp--note-buffer note)
       (notes-lsp-mode -1)
-      ;; The file goes in a moment.  What another program wrote there just
-      ;; before, the note has taken in: Emacs has nothing to ask about it.
+      ;; The file will soon be removed.  The note has merged what another
+      ;; program wrote there just before, so Emacs need not ask about it.
       (when (and buffer-file-name
                  (member reason '("deleted" "deletedForEveryone" "itemDeleted" "purged")))
         (set-visited-file-modtime 0))
@@ -92,7 +92,7 @@
           ("textDeleted" "text deleted")
           ("purged" "removed for good") ("notFound" "not found")
           ("notOpened" "cannot be opened") ("renamed" "plain copy") (_ reason)))
-  ;; What is nowhere else is not to be killed without a question.
+  ;; The text may exist nowhere else, so Emacs asks before it kills the buffer.
   (when (equal reason "purged") (set-buffer-modified-p t))
   (force-mode-line-update))
 
@@ -121,8 +121,8 @@ Called from a message handler."
       (notes-lsp--urge (concat ":NotesRecovered has " (or (plist-get params :copy) "a copy"))))
     (when (member kind '("recovered" "access" "refused" "unshared" "detached" "moved"))
       (let ((note (and (not (equal kind "recovered")) (notes-lsp--find-note (or (plist-get params :uri) "")))))
-        ;; Words of a note that no buffer shows, or none any more.  Anything else without a note was told already, by what
-        ;; this person did; but a note that is not open may go on without one of its people.
+        ;; Words of a note that no buffer shows now.  Everything else without a note was reported already, in the answer
+        ;; to what this person did; but a note can be moved without one of its people while it is not open.
         (when (and (not note)
                    (or (equal kind "refused")
                        (and (equal kind "detached")
@@ -336,7 +336,7 @@ the buffer when the queue is empty, and nothing else draws the line then."
       (notes-lsp--visit place title)
       (notes-lsp--say "Copied to \"%s\", which is yours alone" title))))
 
-;;; Typing where one may only read
+;;; Typing in read-only notes
 
 (defun notes-lsp--explain-read-only (report data &rest arguments)
   "Call REPORT with DATA and ARGUMENTS, or say why this note is read-only."

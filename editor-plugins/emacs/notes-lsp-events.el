@@ -4,7 +4,7 @@
 
 ;;; Commentary:
 
-;; Events, and changes of a note's status: told, and shown in the lists.
+;; Reports events and changes of a note's status, and updates the lists.
 
 ;;; Code:
 
@@ -51,7 +51,7 @@
          (notes-lsp--set-here
           one (assoc-delete-all peer (copy-alist (notes-lsp--note-here one)))))))
     (unless (notes-lsp--on-condition params)
-      ;; An answer that is to be confirmed names the invitation.
+      ;; An answer that needs a confirmation names the invitation.
       (let ((text (and (plist-get params :message)
                        (notes-lsp--sentences (notes-lsp--message-of params)
                                              (notes-lsp--reply params)))))
@@ -80,7 +80,7 @@
                    (notes-lsp--find-note (plist-get params :uri)))))
     (when note
       (notes-lsp--take-status note params)
-      ;; While no other person had the note, its later versions were not proved.
+      ;; Later versions were not proved while no other person had the note.
       (notes-lsp--prove-soon note)
       (with-current-buffer (notes-lsp--note-buffer note) (force-mode-line-update))
       (notes-lsp--set-here note (mapcar (lambda (peer)

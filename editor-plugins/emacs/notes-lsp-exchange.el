@@ -115,7 +115,7 @@ The service keeps file and meeting equal, so there is nothing to save."
         (notes-lsp--with-answer (place :notes/open (list :path (expand-file-name buffer-file-name))
                                        :waiting "Opening…" :background t)
           (when (buffer-live-p buffer) (notes-lsp--show-document buffer place)))
-      ;; Saving makes it; so there is something to save.
+      ;; Marked as modified, because saving creates the file.
       (set-buffer-modified-p t)
       (notes-lsp--say "%s is new: C-x C-s makes a meeting in it"
                       (file-name-nondirectory buffer-file-name)))))

@@ -4,13 +4,13 @@
 
 ;;; Commentary:
 
-;; The file of a note is written by this Emacs, and now and then by another
-;; program.  What another program writes there, the service merges into the
-;; note, and it comes into the buffer as an edit.  So while the note is open
-;; Emacs has nothing to ask about a file that has changed: it is told that it
-;; does not know when the file was last written.  That holds while the service
-;; restarts, too: it merges the file as soon as it is back.  Files in places of
-;; their own are found in a list that the service keeps.
+;; This Emacs writes the file of a note, and sometimes another program does.
+;; The service merges what another program writes there into the note, and it
+;; reaches the buffer as an edit.  So while the note is open, Emacs need not
+;; ask about a file that has changed: it is told that it does not know when
+;; the file was last written.  That also holds while the service restarts:
+;; it merges the file as soon as it is back.  The service keeps a list of
+;; the notes whose files are outside the notes directory.
 
 ;;; Code:
 
@@ -60,7 +60,7 @@ A symbolic link stays as it is when the file that it names is written."
            (unless (equal (notes-lsp--file-stamp) (notes-lsp--note-file-stamp note))
              (notes-lsp--guarded "saving" (notes-lsp--merge-file note))))
           ((notes-lsp--file-unmerged-p note)
-           ;; Emacs asks this itself of files that it watches.
+           ;; Emacs itself asks this about files that it watches.
            (unless (yes-or-no-p
                     (format "%s has changed since visited or saved.  Save anyway? "
                             (file-name-nondirectory buffer-file-name)))

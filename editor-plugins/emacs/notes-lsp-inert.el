@@ -6,11 +6,11 @@
 
 ;; Emacs takes orders from the text of a file: variables and modes at its
 ;; beginning and end, a mode or a format for what its first bytes look like,
-;; and a coding system.  The text of a note is written by others, too.  So
-;; none of this is looked for in the files of notes, whatever opens them:
+;; and a coding system.  Other people also write the text of a note.  So
+;; Emacs ignores all of this in the files of notes, whatever opens them:
 ;; the commands of this package, `find-file', `revert-buffer', a desktop.
-;; Their mode comes from their name, and from `.dir-locals.el', which is the
-;; person's own.
+;; Their mode comes from their name, and from the person's own
+;; `.dir-locals.el'.
 
 ;;; Code:
 
@@ -41,7 +41,7 @@
   "Call FIND, `find-auto-coding', with PATH, SIZE and ARGUMENTS.
 Not for a note: what it says of its coding system is text, and it is UTF-8."
   (cond ((not (notes-lsp--inert-file-p path)) (apply find path size arguments))
-        ;; When a file is written, its text is looked at; when it is read, its bytes.
+        ;; Emacs examines the text of a file that is written, and the bytes of one that is read.
         (enable-multibyte-characters nil)
         ((looking-at "\xef\xbb\xbf") '(utf-8-with-signature . auto-coding-alist))
         ((string-match-p "[\x3fff80-\x3fffff]"

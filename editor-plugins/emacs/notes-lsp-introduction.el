@@ -19,7 +19,7 @@
   "Ask who this person is, by default NAME, and tell the service.
 A quit leaves the name, and the person unseen."
   (setq notes-lsp--introduced t)
-  ;; Requests that wait belong to no command; one left at a prompt never ends.
+  ;; Waiting requests do not belong to a command; a command left at a prompt never ends.
   (let* ((notes-lsp--commands-begun notes-lsp--commands-begun)
          (notes-lsp--running notes-lsp--running)
          (inhibit-quit nil)

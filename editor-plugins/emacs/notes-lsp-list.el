@@ -5,9 +5,9 @@
 ;;; Commentary:
 
 ;; A list shows the lines of an answer, which the service has laid out for
-;; the width of the window.  To each line belongs a row, with what its keys
-;; act on.  A list that a window shows is filled again when something has
-;; happened, and point stays on its row.  Nothing is asked at rest.
+;; the width of the window.  Each line has a row, with what its keys act on.
+;; A list that a window shows is updated when something has happened, and
+;; point stays on its row.  Requests are made only when something happens.
 
 ;;; Code:
 

@@ -4,8 +4,8 @@
 
 ;;; Commentary:
 
-;; A command says its result at once.  News comes unasked and waits: while a
-;; command runs or prompts, and while an error has not been read.
+;; A command shows its result at once.  News waits while a command runs or
+;; prompts, and while an error has not been read.
 ;;
 ;;     news, warn ──► waiting ──nothing unread, nothing runs──► shown
 ;;                                                               │

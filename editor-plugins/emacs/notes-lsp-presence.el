@@ -5,8 +5,8 @@
 ;;; Commentary:
 
 ;; The others' carets and selections as overlays, one of twelve faces per
-;; person, the name at the end of the caret's line; the own caret on its way
-;; to the others; the people in the note for the mode line.
+;; person, the name at the end of the caret's line; reports of this user's
+;; caret to the others; the people in the note for the mode line.
 
 ;;; Code:
 
@@ -34,7 +34,7 @@
       (setf (notes-lsp--note-peers-pending note) params)
       (notes-lsp--schedule note))))
 
-;; A caret belongs to the character after it, at the service and here: what is
+;; A caret belongs to the character after it, in the service and here: text
 ;; typed at its place goes before it.  So markers and overlays advance.
 
 (defun notes-lsp--show-peers (note)
@@ -137,7 +137,7 @@ At the place of an insertion it goes behind what is inserted."
       (notes-lsp--overlay note caret (1+ caret) 'face face 'help-echo name
                           'priority 20 'notes-lsp-caret (plist-get peer :peer)))
     (when (or labelled at-end)
-      ;; The letter is seen without colours, too; where two names begin alike, the letters differ.
+      ;; The letter is visible without colours; the letters differ even if two names begin alike.
       (let ((label (concat (cond ((not at-end) " ")
                                  ((string-empty-p letter) (propertize " " 'face face))
                                  (t (propertize letter 'face face)))
@@ -275,7 +275,7 @@ At the place of an insertion it goes behind what is inserted."
     (and entry (eq note (car entry))
          (marker-position (overlay-get (cdr entry) 'notes-lsp-place)))))
 
-;;; The own caret
+;;; This user's caret
 
 (defun notes-lsp--own-range ()
   "Return (START . END) of the selection; END is where point is."

@@ -14,12 +14,11 @@
 ;;        │                   │                        ▼
 ;;     (any)               waiting ◄───────────────  death ──5 quick──► failed
 ;;
-;; What the process says is put aside by its filter, where C-g is not heard,
-;; and read by timers, for a few milliseconds at a time.
+;; The process filter, which C-g cannot interrupt, only stores what the process
+;; sends; timers read it, for a few milliseconds at a time.
 
-;; Nothing is sent from inside a message handler: what is sent may let other
-;; processes speak half way through a message.  Handlers queue, zero-delay
-;; timers act.
+;; Message handlers send nothing, because sending may let other processes run
+;; in the middle of a message.  Handlers queue, zero-delay timers act.
 
 ;;; Code:
 
@@ -141,7 +140,7 @@ meant for a command that waits meanwhile is left to it."
   (when (process-get process 'notes-lsp-timer)
     (cancel-timer (process-get process 'notes-lsp-timer))
     (process-put process 'notes-lsp-timer nil))
-  ;; A handler may let time pass, and so lead back to here.
+  ;; A handler may let time pass, and so call this again.
   (unless (process-get process 'notes-lsp-reading)
     (process-put process 'notes-lsp-reading t)
     (let ((deadline (+ (float-time) notes-lsp--slice-seconds))
@@ -199,7 +198,7 @@ and must not send.  TIMEOUT is in seconds."
        :success-fn (lambda (result) (notes-lsp--guarded method (funcall success result)))
        :error-fn (lambda (problem)
                    (unless (and refused (funcall refused (plist-get problem :data)))
-                     ;; What jsonrpc itself says of a process that has ended.
+                     ;; The error of jsonrpc itself for a process that has ended.
                      (funcall failed (if (eql -1 (plist-get problem :code))
                                          "The service stopped; try again"
                                        (plist-get problem :message)))))
@@ -297,7 +296,7 @@ Signal a `user-error' if it does not become ready."
       (set-process-sentinel process #'notes-lsp--on-process-change))
     (condition-case nil
         (notes-lsp--initialize notes-lsp--link)
-      ;; It died at once: the sentinel is about to say so.
+      ;; It died at once; the sentinel will report it.
       (error (ignore)))))
 
 (defun notes-lsp--make-process ()

@@ -4,22 +4,21 @@
 
 ;;; Commentary:
 
-;; Titles, names and texts are written by others, and Emacs's display can be
-;; held up by what it shows.  Emacs 28.2 never finishes a line in which a
-;; paragraph separator other than a newline stands inside a directional
-;; isolate, wherever that line is: a buffer, the echo area, the mode line.
-;; Long lines of brackets or of directional characters take it seconds or
-;; minutes for every key.
+;; Other people write titles, names and texts, and some text can block Emacs's
+;; display.  Emacs 28.2 never finishes a line in which a paragraph separator
+;; other than a newline is inside a directional isolate, wherever that line
+;; is: a buffer, the echo area, the mode line.  Long lines of brackets or of
+;; directional characters take seconds or minutes for every key.
 ;;
-;; So three things are done:
+;; There are three remedies:
 ;;
 ;; - For the display, those separators count as segment separators, like
 ;;   tabs, in the whole of Emacs.  A peer's text is not only in notes: `grep',
 ;;   `dired' and `vc-diff' show it too.
 ;; - What is shown on one line (messages, titles, names) is cleaned first.
 ;; - A buffer with a line that would take too long is shown in the order in
-;;   which it is stored, until that line is gone.  Nothing in it is changed.
-;;   Hebrew and Arabic are reordered as always everywhere else.
+;;   which it is stored, until that line is gone.  Its text does not change.
+;;   Everywhere else, Hebrew and Arabic are reordered as usual.
 
 ;;; Code:
 

@@ -59,7 +59,7 @@ the answer of the service, by which everything is stored, must do."
     (if (not (notes-lsp-service-ready-p))
         (progn (notes-lsp-service-stop) (funcall then))
       (notes-lsp--guarded "stopping" (run-hooks 'notes-lsp--before-stop-hook))
-      ;; From here on nothing is sent to this process but its farewell.
+      ;; From here on this process is sent nothing but `shutdown' and `exit'.
       (setq notes-lsp--state 'stopped notes-lsp--link nil)
       (run-hooks 'notes-lsp--down-hook)
       (let ((exit (lambda (&rest _)

@@ -4,7 +4,7 @@ import Testing
 
 /// News of bound values: once for each change, for changes of theirs only.
 struct BoundUpdatesTests {
-  @Test func aTextTellsOfItsOwnChangesWhoeverMakesThem() async throws {
+  @Test func aTextReportsItsOwnChangesWhereverTheyAreMade() async throws {
     let document = Document()
     let text = try AutomergeText("hello", doc: document, path: "text")
     let object = try #require(text.object(in: document))
@@ -48,7 +48,7 @@ struct BoundUpdatesTests {
     #expect(text.value == "c")
   }
 
-  @Test func aCounterTellsOfItsOwnChangesWhoeverMakesThem() async throws {
+  @Test func aCounterReportsItsOwnChangesWhereverTheyAreMade() async throws {
     let document = Document()
     try document.put(obj: .ROOT, key: "votes", value: .Counter(1))
     let counter = Counter()

@@ -119,7 +119,7 @@ struct EncoderPropertyTests {
     }
   }
 
-  @Test(arguments: 1...20 as ClosedRange<UInt64>) func modelsOfTwoPeopleConvergeWhoeverMerges(seed: UInt64) throws {
+  @Test(arguments: 1...20 as ClosedRange<UInt64>) func modelsOfTwoPeopleConvergeInEitherDirection(seed: UInt64) throws {
     var random = SeededGenerator(seed: seed)
     let alice = Document()
     try write(Tree.map(depth: 3, &random), alice)

@@ -32,7 +32,7 @@ import Testing
     func isHere(_ id: DocumentId) -> Bool { repo.handle(of: id) != nil }
   }
 
-  @Test @AutomergeRepo func whatNobodyUsesIsReleasedWithinTwoLooks() async throws {
+  @Test @AutomergeRepo func unusedDocumentsAreReleasedWithinTwoLooks() async throws {
     let room = Room()
     let ids = try await room.create(300)
     room.open = [ids[7]]

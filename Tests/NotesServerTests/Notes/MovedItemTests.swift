@@ -137,7 +137,7 @@ import Testing
     #expect(try text(ana) == "old \n")
   }
 
-  @Test func whoMovedItHasNothingToAdd() throws {
+  @Test func thePersonWhoMovedItHasNothingToAdd() throws {
     try type("fresh ", at: 0, in: ana)
     try moveCake(in: ana)
     #expect(try follow() == [])

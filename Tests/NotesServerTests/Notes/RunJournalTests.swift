@@ -54,7 +54,7 @@ import Testing
     try other.spliceText(obj: text, start: 0, delete: 0, value: "tea")
     let observation = handle.observe { [id] event in
       guard case .textEdits = event else { return }
-      #expect(log.writings.count == before, "nobody has been told yet")
+      #expect(log.writings.count == before, "nothing has been reported yet")
       journal.sends(1, of: NoteKey(id), heads: handle.document.heads())
       #expect(log.writings.count == before + 1, "it is written when this returns")
     }

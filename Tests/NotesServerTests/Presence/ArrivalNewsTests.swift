@@ -3,7 +3,7 @@ import Testing
 @testable import NotesServer
 
 @Suite struct ArrivalNewsTests {
-  @Test func whoComesAndGoesWithoutEndIsToldOfAFewTimes() {
+  @Test func endlessComingAndGoingIsToldAFewTimes() {
     var news = ArrivalNews()
     func told(_ count: Int, from start: Int = 0, of person: String, in document: (Int) -> String) -> Int {
       (0..<count).count { number in

@@ -9,7 +9,7 @@ import Testing
 @Suite struct LastSeenTests {
   private func date(_ number: Int) -> Date { Date(timeIntervalSince1970: Double(number)) }
 
-  @Test func whoeverElseConnectedWhenAFriendLeftIsKnown() {
+  @Test func theTimeAFriendLeftIsKnownHoweverManyOthersConnected() {
     var seen = LastSeen()
     for number in 0..<5000 {
       seen.saw(PeerId("stranger \(number)"), .stranger, at: date(number))

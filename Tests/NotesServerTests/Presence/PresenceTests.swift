@@ -138,7 +138,7 @@ import Testing
     let effects = presence.receive(
       .received(document: "d", peer: "p", .snapshot(state("Ben"))), at: .seconds(1))
     guard let ben = presence.people(in: "d").first else {
-      Issue.record("nobody there")
+      Issue.record("no people")
       return
     }
     #expect(ben.name == "Ben" && ben.mark.letter == "B" && (0..<12).contains(ben.mark.color))
@@ -147,7 +147,7 @@ import Testing
         .joined(document: "d", ben), .broadcast(document: "d", .snapshot(PresenceState(name: "Ana", ranges: []))),
         .cursorsChanged(document: "d"),
       ])
-    // Who is known gets no answer, so two never answer one another for ever.
+    // A known peer gets no answer, or two peers would answer each other for ever.
     #expect(presence.receive(.received(document: "d", peer: "p", .snapshot(state("Ben"))), at: .seconds(2)) == [])
   }
 
@@ -181,7 +181,7 @@ import Testing
     #expect(presence.nextDeadline == .milliseconds(1000))
   }
 
-  @Test func aChangeOfTheTextBringsTheCaretsAnewThoughNobodyMoved() {
+  @Test func aChangeOfTheTextBringsTheCaretsAnewThoughNoneMoved() {
     var presence = opened()
     #expect(presence.receive(.textChanged(document: "d"), at: .seconds(1)) == [])
     _ = presence.receive(.received(document: "d", peer: "p", .update(state("Ben"))), at: .seconds(2))

@@ -23,7 +23,7 @@ import Testing
     #expect(news.verdict(on: "joined", of: "ben", at: .seconds(20)) == .now)
   }
 
-  @Test func whoClosesANoteAndLeavesIsOneLine() {
+  @Test func closingANoteAndLeavingIsOneLine() {
     var news = QuietNews()
     #expect(news.verdict(on: "left", of: "ben", at: .zero) == .now)
     #expect(news.verdict(on: "offline", of: "ben", at: .seconds(1)) == .never)

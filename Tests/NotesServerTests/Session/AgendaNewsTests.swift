@@ -95,7 +95,7 @@ import Testing
     #expect(lines.contains("new by ") && lines.contains("Deleted: Tea"))
   }
 
-  @Test func ofAMeetingThatNoOneLooksAtNothingIsTold() async throws {
+  @Test func ofAMeetingThatNoEditorShowsNothingIsTold() async throws {
     let file = try await DocumentFilesTests.OpenedFile(seed: 23)
     try file.changeOutside { try $0.insert(.init(id: "2", title: "Pie", discussion: ""), at: 0) }
     file.save()

@@ -71,8 +71,8 @@ import Testing
     #expect(ana.text(of: id)?.split(separator: "\n").sorted() == ["eggs", "milk", "tea"])
   }
 
-  /// An editor has written its buffer over the words of another program, which it did not show yet, and nobody has lived to
-  /// be told.
+  /// An editor has written its buffer over the words of another program, which it did not show yet, and the service ends
+  /// before it is told.
   @Test(arguments: [true, false]) func itStaysThoughTheServiceIsKilledAsTheFileIsWritten(
     isOpenedAgain: Bool
   ) async throws {

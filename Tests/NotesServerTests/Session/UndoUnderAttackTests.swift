@@ -28,7 +28,7 @@ import Testing
     return (ana, handle)
   }
 
-  /// A change of somebody else.
+  /// Applies a change of another person.
   private func take(into handle: DocHandle, as actor: ActorId = ActorId(), _ change: (Document) throws -> Void) throws {
     let theirs = handle.document.fork(), heads = handle.document.heads()
     theirs.actor = actor

@@ -127,7 +127,7 @@ import Testing
     buffer.edit(0..<0, with: "before\n")
     buffer.flush()
     await simulation.pass(.seconds(1))
-    // A notebook of its own, which tells nobody.
+    // A notebook of its own, which reports to no service.
     let (mover, now) = (Notebook(storage: first.service.notebook.storage), person.clock.date)
     var isMoved = false
     Task { @AutomergeRepo in

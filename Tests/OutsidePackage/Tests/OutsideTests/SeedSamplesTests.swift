@@ -148,7 +148,7 @@ import WebSocketNetwork
     let handle = try await repo.import(handle: newHandle)
 
     #expect(handle.id == newHandle.id && handle.doc === documentFromData)
-    // Whoever still uses the first handle changes the same document.
+    // Code that still uses the first handle changes the same document.
     try await newHandle.change { try $0.put(obj: .ROOT, key: "x", value: .Int(2)) }
     try await repo.flush()
     #expect(await handle.isStored)

@@ -1,4 +1,4 @@
--- Edits of the others go into a buffer, with everyone's view and selection kept.
+-- Applies the edits of other people to a buffer, and keeps view and selection.
 
 local api = vim.api
 local text = require("notes_lsp.text")
@@ -13,8 +13,8 @@ function M.has_final_newline(buf)
   return options.endofline or (options.fixendofline and not options.binary)
 end
 
--- A buffer without any line looks like one with an empty line; only its byte count differs, and only the current buffer
--- tells it.
+-- A buffer without lines looks like one with an empty line. Only the byte count differs, and only the current buffer
+-- has it.
 local function has_no_line(buf, was_empty)
   if not api.nvim_buf_is_loaded(buf) then return was_empty end
   return api.nvim_buf_call(buf, function() return vim.fn.wordcount().bytes == 0 end)
@@ -28,8 +28,8 @@ function M.lines_of(buf, was_empty)
   return lines
 end
 
--- A caret in Insert mode stays before what is inserted at its place; one that lies on a character, or at the start of a
--- line that moves down, moves along.
+-- In Insert mode, a caret stays before text inserted at its place. A caret on a character, or at the start of a
+-- line that moves down, moves with it.
 local function carried_caret(caret, edits, is_insert)
   for index = #edits, 1, -1 do
     local is_whole_line = caret.character == 0 and edits[index].newText:sub(-1) == "\n"
@@ -38,7 +38,7 @@ local function carried_caret(caret, edits, is_insert)
   return caret
 end
 
--- What is to stay as it is in each window that shows the buffer.
+-- What must not move in each window that shows the buffer.
 local function views_of(buf)
   local is_insert = api.nvim_get_mode().mode:find("^[iR]") ~= nil
   return vim.tbl_map(function(window)
@@ -53,7 +53,7 @@ end
 local function restore(it, shadow, edits)
   local caret = carried_caret(it.caret, edits, it.is_insert)
   local top = text.position(it.view.topline - 1, 0)
-  -- The view stays on its text, except at the top, where what comes in above is better seen while there is room.
+  -- The view stays on its text. At the top of the buffer it does not, so that new lines above become visible while there is room.
   local is_at_top = top.line == 0 and caret.line < it.height - vim.wo[it.window].scrolloff
   local wanted = vim.tbl_extend("force", it.view, {
     lnum = caret.line + 1, col = caret.character, topline = is_at_top and 1 or carried_caret(top, edits, false).line + 1,
@@ -76,7 +76,7 @@ local function restore_anchor(anchor, edits)
   if not anchor then return end
   local wanted, now = carried_caret(anchor.position, edits, false), vim.fn.getpos("v")
   if now[2] == wanted.line + 1 and now[3] == wanted.character + 1 then return end
-  -- There is no way to set this end but to begin the selection again there.
+  -- This end can be set only by starting the selection there.
   local caret = vim.fn.getcurpos()
   vim.cmd("noautocmd normal! \27")
   vim.fn.setpos(".", { 0, wanted.line + 1, wanted.character + 1, 0 })
@@ -84,7 +84,7 @@ local function restore_anchor(anchor, edits)
   vim.fn.setpos(".", caret)
 end
 
--- Makes one edit in the buffer and in `shadow`, its text.
+-- Applies one edit to the buffer and to `shadow`, its text.
 local function one(buf, shadow, edit)
   local start, finish = edit.range.start, edit.range["end"]
   local has_newline, count_before = M.has_final_newline(buf), #shadow
@@ -99,7 +99,7 @@ local function one(buf, shadow, edit)
     api.nvim_buf_set_text(buf, start.line, start.character, finish.line, finish.character, replacement)
     return
   end
-  -- The end of the text changed, where a last empty line is one that Neovim does not show.
+  -- The end of the text changed: Neovim does not show a last empty line.
   if shadow[#shadow] ~= "" then
     vim.bo[buf].fixendofline, vim.bo[buf].endofline = false, false
   end
@@ -108,7 +108,7 @@ local function one(buf, shadow, edit)
   api.nvim_buf_set_lines(buf, from, -1, true, vim.list_slice(shadow, from + 1, shown))
 end
 
--- A text that got its final newline back is shown without the empty line again, unless a caret is in that line.
+-- When a text gets its final newline back, hides the empty last line again, unless a caret is in it.
 local function restore_final_newline(buf, shadow, edits, views)
   local count = #shadow
   if M.has_final_newline(buf) or shadow[count] ~= "" or count == 1 then return end
@@ -119,17 +119,17 @@ local function restore_final_newline(buf, shadow, edits, views)
   api.nvim_buf_set_lines(buf, count - 1, count, true, {})
 end
 
--- Makes `edits` (clamped, ascending, in the coordinates of `shadow`) in the buffer and in `shadow`, its text. Returns the
+-- Applies `edits` (clamped, ascending, in the coordinates of `shadow`) to the buffer and to `shadow`, its text. Returns the
 -- growth in bytes.
 function M.edits(buf, shadow, edits)
   local views, anchor, options = views_of(buf), anchor_of(buf), vim.bo[buf]
   local modifiable, readonly = options.modifiable, options.readonly
-  -- A read-only buffer has no edits of the user to be written.
+  -- A read-only buffer has no unsaved edits of the user.
   local is_clean = readonly and not modifiable and not options.modified
   local grown = 0
   options.modifiable, options.readonly = true, false
   local ok, problem = pcall(function()
-    -- From the bottom up, so that the positions above stay what they are.
+    -- From the bottom up, so that positions above stay valid.
     for index = #edits, 1, -1 do
       grown = grown + #edits[index].newText - text.byte_count_in(shadow, edits[index].range)
       one(buf, shadow, edits[index])

@@ -1,5 +1,5 @@
--- Notes that come after a while, from other people: opened for a user who has only waited for them, else announced. So no
--- window shows another buffer to a user who has gone on typing.
+-- Notes from other people that arrive after a while: opened if the user has done nothing but wait, else announced. So no
+-- window changes its buffer while the user types.
 
 local api = vim.api
 local say = require("notes_lsp.say")
@@ -10,7 +10,7 @@ local refresh = view.refresh
 local M = {}
 
 local reminder_ms = 3000
--- What is waited for, and what was announced, oldest first.
+-- The requests that are waiting, and the notes that were announced, oldest first.
 local waiting, arrived = {}, {}
 
 -- The user's place and the text around it; equal afterwards if the user has done nothing. A list changes by itself, and with it the
@@ -20,7 +20,7 @@ local function mark()
   return vim.b.notes_lsp_view and here or { here, api.nvim_buf_get_changedtick(0), vim.fn.getcurpos() }
 end
 
--- Whether the question was waited for.
+-- Whether the request was still waiting.
 local function forget(question)
   for index, it in ipairs(waiting) do
     if it == question then return table.remove(waiting, index) ~= nil end
@@ -41,8 +41,8 @@ local function take(result, before)
   refresh()
 end
 
--- Asks for a note that may take its time; says `line` meanwhile, and after a while `still`. `choose_text` lets the user choose
--- where a document has several texts.
+-- Requests a note that may arrive late. Shows `line` meanwhile, and after a while `still`. `choose_text` lets the user choose
+-- if a document has several texts.
 function M.await(method, params, line, still, choose_text)
   local before, question = mark(), {}
   table.insert(waiting, question)
@@ -69,7 +69,7 @@ function M.show()
   refresh()
 end
 
--- Stops waiting for what was asked last.
+-- Cancels the latest request.
 function M.give_up()
   say.news(table.remove(waiting) and "Gave up waiting; :Notes lists it if it arrives" or "Not waiting for a note")
 end

@@ -14,7 +14,7 @@ local M = {}
 
 local refresh = view.refresh
 
--- Asks, and hands the result on when the user is not in the middle of something; an error is told in one line.
+-- Asks, and passes the result on when the user is not in the middle of something. Shows an error on one line.
 local function ask(method, params, done, failed)
   service.request(method, next(params) and params or vim.empty_dict(), function(answer)
     if answer.error then
@@ -65,7 +65,7 @@ local function usable_buffer()
   say.warn(problem)
 end
 
--- Calls `act` with the buffer, by default the current one, as a note that the service has been shown.
+-- Calls `act` with the buffer, by default the current one, as a note that the service knows.
 local function with_buffer(act, buf)
   buf = buf or usable_buffer()
   if not buf then return end
@@ -134,8 +134,8 @@ function M.unshare(name)
   end)
 end
 
--- Removes a person, by id or name, from a note permanently: the others go on in a new copy. Whether the note is shared with such a
--- person is found out before anything is asked.
+-- Removes a person, by id or name, from a note permanently: the others go on in a new copy. Checks that the note is shared with
+-- this person before it asks the user.
 function M.remove_from(target, peer, is_sure)
   local params = vim.tbl_extend("force", target, { peer = peer, moveOn = true, check = not is_sure })
   ask("notes/remove", params, function(result)
@@ -242,7 +242,7 @@ local function with_peer(name, act)
   say.warn(name == "" and "No one else is in this note" or name .. " is not in this note")
 end
 
--- Goes to a person's caret, or to where they have just pointed; into another note, if they are in one that is listed.
+-- Goes to a person's caret, or to where they have just pointed, also in another note if a list shows that they are there.
 function M.go(name)
   local note = note_of.of()
   local peer = presence.find(note, name)
@@ -275,7 +275,7 @@ function M.follow(name)
   end)
 end
 
--- Shows the others in the note where the cursor is, or these lines.
+-- Points out the cursor's place, or these lines, to the others in the note.
 function M.point(words, first, last)
   local note = current()
   if not note then return end
@@ -312,7 +312,7 @@ function M.restart()
   if service.start() then say.news("The service is starting") end
 end
 
--- Undo belongs to the service, for the editor's own would take back what others typed.
+-- The service does undo, because the editor's own would undo what others typed.
 function M.undo(verb, argument)
   local note = current()
   if not note then return end

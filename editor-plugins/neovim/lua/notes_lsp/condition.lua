@@ -1,5 +1,5 @@
--- What a buffer is at every moment, as the status line and messages show it: a note, read-only, offline, or no note any more.
--- Nothing is called synced unless the service has proved it for the very text that the buffer has.
+-- The condition of a buffer, as the status line and messages show it: a note, read-only, offline, or no longer a note.
+-- Says "synced" only if the service has proved it for the exact text of the buffer.
 
 local api = vim.api
 local text = require("notes_lsp.text")
@@ -9,7 +9,7 @@ local note_of = require("notes_lsp.note")
 local presence = require("notes_lsp.presence")
 local M = {}
 
--- How long after a change the service is asked whether all have it, and how long at most between two questions.
+-- How long after a change to ask the service whether all people have it, and the longest pause between two requests.
 local first_question_ms, rarest_question_ms = 300, 5000
 -- A text counts as not stored after this long; storing takes a moment at every key.
 local storing_ms = 2000
@@ -59,7 +59,7 @@ end
 
 local prove
 
--- {stored, network, peers, access} of a note, as the service says without being asked, or as its answer about the text that
+-- {stored, network, peers, access} of a note, as the service reports on its own, or as its answer about the text that
 -- had this version.
 function M.on_status(note, told, version)
   local is_first = note.proven == nil
@@ -79,7 +79,7 @@ function M.on_status(note, told, version)
   M.prove_soon(note)
 end
 
--- Asks the service whether all have what this buffer has, soon, if that is not known yet.
+-- Soon asks the service whether all people have the buffer's text, unless that is known.
 function M.prove_soon(note)
   if note.is_proving or note.proven == note.version or not note.is_open or note.id == ""
     or (note.proven and #((note.status or {}).peers or {}) == 0) then
@@ -144,7 +144,7 @@ local function company(note, words)
   if #others > 0 then table.insert(words, "with " .. listed(vim.tbl_map(short, others))) end
 end
 
--- What is to be known about a note, the most urgent first; "" if no other person has it and all is well.
+-- What the user should know about a note, the most urgent first; "" if no other person has it and all is well.
 function M.words(note)
   if not service.is_ready() or not note.is_open then
     local is_starting = service.state == "ready" or service.state == "starting"
@@ -176,7 +176,7 @@ function M.line(buf)
   return words == "" and "[note]" or "[note: " .. words .. "]"
 end
 
--- A note was deleted, and there is still a buffer of it: its text may exist nowhere else, so Neovim asks before it closes it.
+-- A note was deleted and still has a buffer. The text may exist nowhere else, so Neovim asks before it closes the buffer.
 local function on_purged(event)
   local is_shown = false
   for _, buf in ipairs(api.nvim_list_bufs()) do
@@ -210,7 +210,7 @@ function M.on_event(event)
   if not acts[kind] then return false end
   local note = note_of.with_uri(event.uri or "")
   if not note then
-    -- Words of a note that no buffer shows. Anything else was told already, by the answer to what this person did.
+    -- Words of a note that no buffer shows. Everything else was reported already, in the answer to what this person did.
     local is_kept = kind == "refused" or (kind == "detached" and (event.reason == "itemDeleted" or event.reason == "textDeleted"))
     if is_kept or (kind == "detached" and event.reason == "purged" and on_purged(event)) then say.warn(message) end
     return kind ~= "moved"

@@ -1,4 +1,4 @@
--- What others have done, or the service: told, and shown in the lists.
+-- Reports what other people or the service have done, and updates the lists.
 
 local text = require("notes_lsp.text")
 local say = require("notes_lsp.say")
@@ -8,7 +8,7 @@ local condition = require("notes_lsp.condition")
 local files = require("notes_lsp.files")
 local refresh = require("notes_lsp.view").refresh
 
--- What to do about an event, where something is to be done. An answer that is to be confirmed names the invitation.
+-- What the user can do about an event, if anything. An answer that needs a confirmation names the invitation.
 local function reply(event)
   if event.invitation then
     return event.kind == "invited" and ". :NotesAnswer to reply" or event.kind == "accepted" and " :NotesAnswer to compare codes" or ""
@@ -17,7 +17,7 @@ local function reply(event)
   return replies[event.kind] or ""
 end
 
--- A message and what to do about it, with one sign between them.
+-- A message and what to do about it, with one punctuation mark between them.
 local function sentences(message, what)
   local has_end = vim.tbl_contains({ ".", "?", "!", "…" }, vim.fn.strcharpart(message, vim.fn.strchars(message) - 1))
   return message .. (has_end and what:gsub("^%.", "") or what)

@@ -1,6 +1,6 @@
 -- Working files: which file is which note, opening one, and what other programs write there.
 --
--- What another program writes to the file, the service merges into the note, and it comes into the buffer as an edit. So
+-- The service merges what another program writes to the file into the note, and it reaches the buffer as an edit. So
 -- Neovim has nothing to ask: neither what to do about a file that has changed, nor whether to write over it.
 
 local api = vim.api
@@ -90,7 +90,7 @@ local function attach_read(buf, place)
   note.file_stamp = not vim.bo[buf].modified and stamp(note.path) or nil
 end
 
--- A file was read: if it is a note, it is one from now on. Asks the service only about files where notes live.
+-- A file was read: attaches it if it is a note. Asks the service only about files in the notes directory.
 function M.on_read(buf)
   local name = api.nvim_buf_get_name(buf)
   if vim.bo[buf].buftype ~= "" or name == "" then return end
@@ -109,7 +109,7 @@ function M.on_read(buf)
   end)
 end
 
--- A note has got a file. A buffer that showed it before, as a plain one, is the note from now on.
+-- A note has a file now. A buffer that showed the file before, as a plain one, becomes the note.
 function M.on_placed(event)
   if not vim.tbl_contains({ "created", "renamed", "restored" }, event.kind) or not event.path then return end
   M.know(event.path, event.uri, event.id)
@@ -166,7 +166,7 @@ local function believe(note)
   vim.bo.modified = modified
 end
 
--- Before Neovim writes the file: what another program wrote there is merged first, so that Neovim need not ask.
+-- Before Neovim writes the file: first waits until what another program wrote is merged, so that Neovim need not ask.
 local function on_writing(note, path)
   note_of.drain(note)
   if not note.is_open or path ~= note.path or stamp(path) == note.file_stamp then return end
@@ -181,7 +181,7 @@ local function on_writing(note, path)
   if hash == note.file_hash then believe(note) end
 end
 
--- Neovim reports a write that failed as well; then the buffer is still modified, as a rule.
+-- Neovim also reports a write that failed; the buffer is then usually still modified.
 local function on_written(note, path)
   if not note.is_open or path ~= note.path then return end
   if not vim.bo[note.buf].modified then
@@ -193,7 +193,7 @@ local function on_written(note, path)
   service.notify("textDocument/didSave", { textDocument = { uri = note.uri } })
 end
 
--- The service says that the note has all that the file with this hash holds.
+-- The service says that the note contains all of the file with this hash.
 service.on("notes/file", function(params)
   local note = note_of.with_uri(params.uri)
   if note then
@@ -215,7 +215,7 @@ table.insert(note_of.listeners, {
   on_attach = function(note)
     local group = api.nvim_create_augroup("notes_lsp_buffer_" .. note.buf, {})
     local function on(events, act)
-      -- Nested, or what `believe` writes would not come to its own autocommand.
+      -- Nested, or the write of `believe` would not trigger its own autocommand.
       api.nvim_create_autocmd(events, {
         group = group, buffer = note.buf, nested = events == "BufWritePre",
         callback = function(it) act(note, it.file and vim.fn.fnamemodify(it.file, ":p")) end,
@@ -224,7 +224,7 @@ table.insert(note_of.listeners, {
     on("FileChangedShell", on_changed)
     on("BufWritePre", on_writing)
     on("BufWritePost", on_written)
-    -- The file of a note holds all of it: a part in its place would look as if another program had deleted the rest, for
+    -- A note's file must have the whole text: a part of it would look as if another program had deleted the rest, for
     -- everyone.
     api.nvim_create_autocmd("FileWriteCmd", {
       group = group, pattern = vim.fn.escape(note.path, " ,*[{}\\"),
@@ -233,7 +233,7 @@ table.insert(note_of.listeners, {
     on("BufFilePost", function()
       if vim.fn.fnamemodify(api.nvim_buf_get_name(note.buf), ":p") ~= note.path then
         condition.leave(note, "renamed")
-        -- With the name of the note's file it is the note again.
+        -- A buffer that gets back the name of its note's file is the note again.
         api.nvim_create_autocmd("BufFilePost", {
           buffer = note.buf,
           callback = function()
@@ -246,7 +246,7 @@ table.insert(note_of.listeners, {
       end
     end)
   end,
-  -- The buffer has all edits that came before this message. If it equals the file, there is nothing to be written.
+  -- The buffer has all edits that came before this message. If it equals the file, there is nothing to write.
   on_drained = function(note)
     if not note.has_file_news then return end
     note.has_file_news = false

@@ -7,7 +7,7 @@ local view = require("notes_lsp.view")
 local api = vim.api
 local labels = api.nvim_create_namespace("notes_lsp_blame")
 
--- Takes the names beside the lines away. Returns whether there were any.
+-- Removes the names beside the lines. Returns whether there were any.
 local function end_blame(buf)
   local was_shown = vim.b[buf].notes_lsp_blame == true
   vim.b[buf].notes_lsp_blame = nil

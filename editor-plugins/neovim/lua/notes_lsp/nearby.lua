@@ -19,7 +19,7 @@ return function(M, ask, choose, sees)
   function M.invite_to(target, peer)
     local is_answered = false
     local function over() is_answered = true end
-    -- An editor that runs answers at once; without one this takes ten seconds.
+    -- A running editor answers at once; if there is none, this takes ten seconds.
     vim.defer_fn(function()
       if not is_answered then say.news("Inviting " .. peer.name .. "…") end
     end, 1000)
@@ -29,7 +29,7 @@ return function(M, ask, choose, sees)
     end, over)
   end
 
-  -- Invites a person to the note in the current buffer, which becomes one when it is known who is invited.
+  -- Invites a person to the note in the current buffer, which becomes a note once the user has chosen the person.
   function M.invite(name)
     local buf = sees.usable_buffer()
     if not buf then return end

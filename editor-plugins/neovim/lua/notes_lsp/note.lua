@@ -16,7 +16,7 @@ local remembered_services = 4
 local remembered_changes = 64
 
 local notes = {}
--- While an edit goes in, what Neovim reports is not the user's.
+-- While an edit is being applied, Neovim reports changes that are not the user's.
 local is_applying = false
 -- Called with the note: on_attach, on_detach, on_change(note, edits), on_applied, on_cursors(note, peers).
 M.listeners = {}
@@ -71,7 +71,7 @@ local function send_change(note, change)
   M.publish(note)
 end
 
--- Notes a change by the version and rev before it, for carets that were sent before it.
+-- Records a change with the version and rev before it, for carets that were sent earlier.
 local function remember(note, edits)
   table.insert(note.changes, { version = note.version, rev = note.rev, edits = edits })
   if #note.changes > remembered_changes then table.remove(note.changes, 1) end
@@ -83,7 +83,7 @@ local function take_all(note)
   note.tick, note.hint = api.nvim_buf_get_changedtick(note.buf), nil
 end
 
--- Sends the whole text: that is correct in every state, and repairs a wrong one.
+-- Sends the whole text, which is correct in every state and repairs a wrong one.
 local function send_whole(note)
   take_all(note)
   note.changes = {}
@@ -101,7 +101,7 @@ local function caret_in(buf)
   return { line = line - 1, character = column, behind = column + width }
 end
 
--- Sends what the user has done since the last time. Cheap when nothing has. `is_forced`: compares everything.
+-- Sends what the user has changed since the last call. Cheap if nothing has changed. `is_forced`: compares everything.
 function M.flush(note, is_forced)
   local buf = note.buf
   if is_applying or not api.nvim_buf_is_loaded(buf) then return end
@@ -133,8 +133,8 @@ function M.flush(note, is_forced)
   send_change(note, { range = edit.range, text = edit.newText })
 end
 
--- An edit was lost on the way, so no later one fits. A change of nothing moves the version, and the service sends all
--- that is missing for it.
+-- An edit was lost, so no later one fits. An empty change raises the version, and the service then sends everything
+-- that this buffer lacks.
 local function ask_again(note)
   local start = text.position(0, 0)
   send_change(note, { range = { start = start, ["end"] = start }, text = "" })
@@ -168,12 +168,12 @@ local function take(note, message)
   service.notify("notes/ack", { uri = note.uri, version = note.version, rev = note.rev })
   local first = message.edits[1]
   if message.cause == "undo" and first and note.buf == api.nvim_get_current_buf() and api.nvim_get_mode().mode == "n" then
-    -- After undoing, the cursor is where it was undone, as in any other buffer.
+    -- After undo, the cursor is at the change, as in any other buffer.
     vim.fn.cursor(first.range.start.line + 1, first.range.start.character + 1)
   end
 end
 
--- Sends what is pending here, then applies what has come, unless the user is in the middle of something.
+-- Sends pending edits, then applies received ones, unless the user is in the middle of something.
 function M.drain(note)
   if note.is_draining or notes[note.buf] ~= note then return end
   note.is_draining = true
@@ -215,8 +215,8 @@ local function drain_soon(note)
   end)
 end
 
--- Shows a buffer to the service: the first time as a file that was opened, later as a buffer that has lived on. From what
--- it had of earlier services the new one concludes which words are new to it.
+-- Shows a buffer to the service: first as a file that was opened, later as a buffer that outlived a service. From what
+-- the buffer had from earlier services, the new one concludes which words are new.
 local function send_open(note)
   if not service.is_ready() then return end
   local params = {
@@ -234,7 +234,7 @@ local function send_open(note)
   elseif note.id ~= "" then
     params.notes = { id = note.id }
   end
-  -- Until a service says something about it: a service that ends before that has stored nothing of the buffer.
+  -- Kept until the service reports on the buffer: a service that ends before then has stored none of it.
   if not note.was_open then note.opened = params.textDocument.text end
   note.rev, note.last_seen, note.queue, note.changes, note.late_cursors = 0, 0, {}, {}, nil
   note.is_open = service.notify("textDocument/didOpen", params)
@@ -246,8 +246,8 @@ local function send_open(note)
   M.publish(note)
 end
 
--- What a reload shows is the file, not what the user did: the service compares it with what the file last held, so that
--- no words are lost because they were not written yet.
+-- A reload shows the file, not an edit of the user: the service compares it with the last known content of the file, so
+-- that no unsaved words are lost.
 local function reopen(note)
   note.was_open, note.had = false, {}
   take_all(note)
@@ -292,8 +292,8 @@ local function listen(note)
   })
 end
 
--- Undo belongs to the service, for Neovim's own would take back the others' words; the note is stored there, so a swap file
--- would only ask questions. What another program writes comes as an edit. Others write the text, and it sets no options.
+-- The service does undo, because Neovim's own would remove other people's words. The service also stores the note, so a swap file
+-- would only cause prompts. What another program writes arrives as an edit. Other people write the text, so it must not set options.
 function M.set_options(note)
   local options = vim.bo[note.buf]
   options.swapfile, options.undofile, options.autoread, options.modeline = false, false, false, false

@@ -19,7 +19,7 @@ local on_dark = {
   { 141, "#af87ff", "#5f0087" }, { 80, "#5fd7d7", "#005f5f" }, { 212, "#ff87d7", "#87005f" }, { 179, "#d7af5f", "#5f5f00" },
   { 146, "#afafd7", "#5f5f87" }, { 149, "#afd75f", "#5f8700" }, { 205, "#ff5faf", "#5f005f" }, { 117, "#87d7ff", "#005f87" },
 }
--- At most twenty reports of the own caret a second.
+-- At most twenty reports of this user's caret a second.
 local report_interval_ms, most_name_width = 50, 16
 local namespace, pointing = api.nvim_create_namespace("notes_lsp"), api.nvim_create_namespace("notes_lsp_pointing")
 local is_pausing, is_due, last_report = false, false, nil
@@ -60,8 +60,8 @@ local function draw(note, peer, range)
     })
   end
   local line = api.nvim_buf_get_lines(buf, caret.line, caret.line + 1, true)[1]
-  -- A caret at the end of a line is the person's letter, so that it is seen without colours, too. Where two names begin alike,
-  -- the letters differ.
+  -- A caret at the end of a line is the person's letter, so that it is visible without colours. The letters differ even if two
+  -- names begin alike.
   local name, letter, is_at_end = text.shown(peer.name), text.shown(peer.letter or ""), caret.character >= #line
   local needs_letter = not is_at_end and letter ~= "" and vim.fn.toupper(vim.fn.strcharpart(name, 0, 1)) ~= letter
   local label = (needs_letter and " " .. letter or "") .. " " .. vim.fn.strcharpart(name, 0, most_name_width)
@@ -108,13 +108,13 @@ local function own_range()
     further.character = #line
     if is_forward then anchor.character = 0 end
   elseif vim.o.selection ~= "exclusive" then
-    -- The character under the further end is part of the selection.
+    -- The character under the far end is part of the selection.
     further.character = further.character + #vim.fn.strcharpart(line:sub(further.character + 1), 0, 1)
   end
   return { start = anchor, ["end"] = caret }
 end
 
--- Reports the own caret: at once after a pause, else with the next beat.
+-- Reports this user's caret: at once after a pause, else with the next beat.
 function M.report()
   if is_pausing then
     is_due = true
@@ -162,7 +162,7 @@ function M.go(note, peer)
   if at[1] then vim.fn.cursor(at[1] + 1, at[2] + 1) end
 end
 
--- A person points at a part of a note: it is marked for a while.
+-- A person points at a part of a note: marks it for a while.
 function M.on_pointed(event)
   local note = note_of.with_uri(event.uri or "")
   if not note or not api.nvim_buf_is_loaded(note.buf) then return end
@@ -203,7 +203,7 @@ function M.on_moved()
   end
 end
 
--- The carets of a note are shown.
+-- Called when the carets of a note are shown.
 local function on_cursors(note)
   M.redraw(note)
   local peer = M.going_to and note == note_of.of() and M.find(note, M.going_to)

@@ -21,7 +21,7 @@ function M.is_busy()
     or vim.fn.pumvisible() == 1 or vim.fn.getcmdwintype() ~= ""
 end
 
--- A message that does not fit would stop everything with a prompt, so it is cut.
+-- A message that does not fit would cause a prompt that blocks Vim, so it is cut.
 local function fitting(line)
   local room = vim.v.echospace
   if vim.fn.strdisplaywidth(line) <= room then return line end
@@ -50,7 +50,7 @@ local function show()
   end
 end
 
--- Keeps a line for :NotesLog that may not be worth a message.
+-- Adds a line to :NotesLog without showing it.
 function M.remember(line)
   table.insert(M.log, os.date("%H:%M:%S  ") .. text.shown(line))
   if #M.log > most_logged then table.remove(M.log, 1) end
@@ -65,13 +65,13 @@ local function add(message, is_warning)
   show()
 end
 
--- A message that waits while something else is to be read.
+-- A message that waits until the user has read others.
 function M.news(message) add(message, false) end
 
--- A problem, or what the user has to know: stays until a key is pressed.
+-- A problem, or news that the user must see: stays until a key is pressed.
 function M.warn(message) add(message, true) end
 
--- A mistake of the plugin itself, told once.
+-- A mistake in the plugin itself, reported once.
 function M.trouble(what)
   if not told[what] then
     told[what] = true

@@ -156,7 +156,7 @@ return function(M, ask, current, choose)
         if is_new and result.folder and api.nvim_get_current_buf() == buf then M.agenda_of({ id = result.id }, name) end
       end)
     end })
-    -- A file that does not exist yet is made when it is written.
+    -- Writing creates a file that does not exist yet.
     if vim.fn.filereadable(path) == 0 then return say.news(name .. " is new: :write makes a meeting in it") end
     M.ask_choosing("notes/open", { path = path }, function(result)
       if api.nvim_get_current_buf() ~= buf then return say.news("Opened " .. name) end

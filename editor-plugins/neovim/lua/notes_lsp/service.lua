@@ -1,4 +1,4 @@
--- The notes-lsp process: started when needed, spoken to, started again when it dies.
+-- The notes-lsp process: starts it when needed, talks to it, and restarts it when it dies.
 --
 --     stopped ──start──► starting ──initialize answered──► ready ──stop──► stopped
 --        ▲                   │                               │
@@ -11,7 +11,7 @@ local uv = vim.loop
 local protocol_version = 1
 -- A process that lived shorter than this has died quickly.
 local quick_death_ms, most_quick_deaths = 10000, 5
--- Milliseconds until the next start, by number of quick deaths so far.
+-- Milliseconds until the next start, by the number of quick deaths.
 local pauses = { 50, 200, 500, 1000, 2000 }
 local initialize_timeout_ms, shutdown_timeout_ms = 10000, 3000
 local longest_header, most_log_lines = 8192, 200
@@ -19,7 +19,7 @@ local longest_header, most_log_lines = 8192, 200
 local process, stdin
 local incarnation, started_at, quick_deaths = 0, 0, 0
 local last_asked, asked, waiting = 0, {}, {}
--- What other modules do with a notification, by method; and when the service has come or gone.
+-- The handlers of other modules: for notifications, by method; and for the start and the end of the service.
 local handlers, on_ready, on_gone = {}, {}, {}
 
 function M.on(method, handler) handlers[method] = handler end
@@ -32,10 +32,10 @@ local function ours()
   return ((M.server.capabilities or {}).experimental or {}).notes or {}
 end
 
--- Names this run of the service: a buffer that outlives it says so to the next one.
+-- Identifies this run of the service: a buffer that outlives it names it to the next one.
 function M.run() return ours().run end
 function M.has_undo() return ours().undo == true end
--- Whether the user is still to be asked for a name; and the name until then.
+-- Whether the user has yet to be asked for a name; and the name until then.
 function M.asks_name() return ours().asksName == true end
 function M.peer_name() return ours().peerName or "" end
 
@@ -106,7 +106,7 @@ local function receive(message)
     asked[message.id or 0] = nil
     if done then done(message) end
   elseif message.id ~= nil then
-    -- Nothing is asked of this client that it could answer.
+    -- The service makes no request that this client could answer.
     write({ id = message.id, error = { code = -32601, message = message.method .. " is not supported" } })
   elseif handlers[message.method] then
     handlers[message.method](message.params or {})
@@ -143,7 +143,7 @@ end
 
 local launch
 
--- The process has ended. Buffers live on, and are shown to the next one.
+-- The process has ended. Its buffers stay, and are shown to the next one.
 local function on_exit(mine, code)
   if mine ~= incarnation or M.state == "stopped" then return end
   quick_deaths = uv.now() - started_at < quick_death_ms and quick_deaths + 1 or 1
@@ -253,7 +253,7 @@ function M.start()
   return launch()
 end
 
--- Stops the service in order: it stores what it has before it ends. Waits for that.
+-- Stops the service cleanly, after it has stored what it has. Waits for that.
 function M.stop()
   local was_ready = M.state == "ready"
   local is_running = was_ready or M.state == "starting"

@@ -64,8 +64,8 @@ function M.byte_count_in(lines, range)
   return count
 end
 
--- How many bytes at the start of a line stay, at most `front`: up to the caret, if it is where the change may as well have
--- been. After a deletion at the end of a line the caret has stepped back, and says nothing.
+-- How many bytes at the start of a line stay, at most `front`: up to the caret, if the change may equally well have been
+-- there. After a deletion at the end of a line the caret has moved back, so it does not help.
 local function front_by_caret(front, old, new, caret)
   local growth = #new - #old
   local at = growth > 0 and caret.behind - growth or caret.character
@@ -197,8 +197,8 @@ function M.sendable(line)
   return parts and table.concat(parts) .. line:sub(from) or line
 end
 
--- What others write (titles, names, messages) as it can stand on one line of the screen: without controls, which a
--- terminal obeys, and without the characters that turn the rest of a line around.
+-- Makes what others write (titles, names, messages) safe for one line of the screen: without controls, which a
+-- terminal obeys, and without the characters that reverse the rest of a line.
 function M.shown(text)
   if type(text) ~= "string" then return "" end
   text = M.sendable((text:gsub("[%z\n]", " ")))

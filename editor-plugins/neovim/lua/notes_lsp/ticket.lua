@@ -113,7 +113,7 @@ return function(M, ask, with_buffer, current)
   -- A ticket for the note of a list.
   function M.share_note(target) ask("notes/share", vim.tbl_extend("force", target, { qr = true }), take) end
 
-  -- Shows the last ticket of the current note again, or takes it away.
+  -- Shows the last ticket of the current note again, or hides it.
   function M.ticket()
     if view.close(view_name) then return end
     local note = current()

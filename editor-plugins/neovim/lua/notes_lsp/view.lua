@@ -1,4 +1,4 @@
--- Scratch windows: plain reports, and lists that the service lays out and that follow what happens. q closes one.
+-- Scratch windows: plain reports, and live lists that the service lays out. q closes one.
 
 local api = vim.api
 local text = require("notes_lsp.text")
@@ -6,9 +6,9 @@ local say = require("notes_lsp.say")
 local service = require("notes_lsp.service")
 local M = {}
 
--- Several events at once are one question.
+-- Several events at once cause one request.
 local news_pause_ms = 100
--- So many lines are asked for first; the rest when they are on the screen.
+-- How many lines to request first; the rest is requested when it comes into view.
 local first_page = 200
 -- By name: {method, params, lines, rows, token, is_asking, is_stale, is_new}. A row has what the keys on its line act on; `token` names
 -- what is shown, so that only what has changed is sent again.
@@ -125,7 +125,7 @@ local function fill(name, result)
   end
 end
 
--- `opens`: the user opens the list, so what was new in it before is not new any more.
+-- `opens`: the user opens the list, so its earlier news is no longer new.
 local function ask(name, opens)
   local list, buf = lists[name], buffer_named(name)
   if not buf then return end
@@ -143,7 +143,7 @@ local function ask(name, opens)
     say.when_free(function()
       if lists[name] ~= list then return end
       if answer.error then
-        -- A list of what there is not is none.
+        -- There is nothing to list.
         if #list.rows == 0 then M.close(name) end
         say.warn(answer.error.message)
       else
@@ -194,7 +194,7 @@ function M.note_id()
   return list and (list.params.id or (list.rows[vim.fn.line(".")] or {}).id)
 end
 
--- Something has happened: what is on the screen is asked for again, soon.
+-- Something has happened: soon requests again what is on the screen.
 function M.refresh()
   if is_planned then return end
   is_planned = true

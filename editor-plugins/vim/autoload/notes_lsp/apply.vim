@@ -1,22 +1,22 @@
 vim9script
-# Edits of the others go into a buffer: only the lines that change, with everyone's view and selection kept.
+# Applies the edits of other people to a buffer: changes only the lines that differ, and keeps view and selection.
 
 import autoload 'notes_lsp/text.vim'
 
-# Makes `edits` (clamped, ascending, in the coordinates of `shadow`) in the buffer and in `shadow`, its text.
+# Applies `edits` (clamped, ascending, in the coordinates of `shadow`) to the buffer and to `shadow`, its text.
 # Returns the growth in bytes.
 export def Edits(bufnr: number, shadow: list<string>, edits: list<dict<any>>): number
   const views = Views(bufnr)
   const anchor = Anchor(bufnr)
   const modifiable = getbufvar(bufnr, '&modifiable')
   const readonly = getbufvar(bufnr, '&readonly')
-  # In a buffer that is only read, nothing of the user's waits to be written.
+  # A read-only buffer has no unsaved edits of the user.
   const isClean = readonly && !modifiable && !getbufvar(bufnr, '&modified')
   var grown = 0
   setbufvar(bufnr, '&modifiable', true)
   setbufvar(bufnr, '&readonly', false)
   try
-    # From the bottom up, so that the positions above stay what they are.
+    # From the bottom up, so that positions above stay valid.
     for edit in edits->copy()->reverse()
       grown += One(bufnr, shadow, edit)
     endfor
@@ -44,7 +44,7 @@ def One(bufnr: number, shadow: list<string>, edit: dict<any>): number
     keepjumps ReplaceLines(bufnr, total, step.at, step.count, step.lines)
     return step.bytes
   endif
-  # The end of the text changed, where a last empty line is one that Vim does not show.
+  # The end of the text changed: Vim does not show a last empty line.
   if shadow[-1] != ''
     setbufvar(bufnr, '&fixendofline', false)
     setbufvar(bufnr, '&endofline', false)
@@ -75,7 +75,7 @@ def ReplaceLines(bufnr: number, total: number, at: number, count: number, lines:
   endif
 enddef
 
-# A text that got its final newline back is shown without the empty line again, unless a caret is in that line.
+# When a text gets its final newline back, hides the empty last line again, unless a caret is in it.
 def RestoreFinalNewline(bufnr: number, shadow: list<string>, edits: list<dict<any>>, views: list<dict<any>>)
   const count = len(shadow)
   if text.HasFinalNewline(bufnr) || shadow[-1] != '' || count == 1
@@ -90,7 +90,7 @@ def RestoreFinalNewline(bufnr: number, shadow: list<string>, edits: list<dict<an
   keepjumps silent deletebufline(bufnr, count)
 enddef
 
-# What is to stay as it is in each window that shows the buffer.
+# What must not move in each window that shows the buffer.
 def Views(bufnr: number): list<dict<any>>
   const isInsert = mode() =~ '^[iR]'
   var views: list<dict<any>> = []
@@ -109,8 +109,8 @@ def Views(bufnr: number): list<dict<any>>
   return views
 enddef
 
-# A caret in insert mode stays before what is inserted at its place; one that lies on a character, or at the start of a
-# line that moves down, moves along.
+# In Insert mode, a caret stays before text inserted at its place. A caret on a character, or at the start of a
+# line that moves down, moves with it.
 def CarriedCaret(caret: dict<any>, edits: list<dict<any>>, isInsert: bool): dict<any>
   var position = caret
   for edit in edits->copy()->reverse()
@@ -122,7 +122,7 @@ enddef
 
 def Restore(view: dict<any>, shadow: list<string>, edits: list<dict<any>>)
   const caret = CarriedCaret(view.caret, edits, view.isInsert)
-  # The view stays on its text, except at the top, where what comes in above is better seen while there is room.
+  # The view stays on its text. At the top of the buffer it does not, so that new lines above become visible while there is room.
   const isAtTop = view.topline.line == 0 && caret.line < view.height - &scrolloff
   const topline = isAtTop ? 1 : CarriedCaret(view.topline, edits, false).line + 1
   const now = getcurpos(view.window)
@@ -160,7 +160,7 @@ def RestoreAnchor(bufnr: number, anchor: dict<any>, edits: list<dict<any>>)
   if now[1] == wanted.line + 1 && now[2] == wanted.character + 1
     return
   endif
-  # Vim has no way to set this end but to begin the selection again there.
+  # Vim can set this end only by starting the selection there.
   const caret = getcurpos()
   execute "noautocmd normal! \<Esc>"
   setpos('.', [0, wanted.line + 1, wanted.character + 1, 0])

@@ -1,6 +1,6 @@
 vim9script
-# Notes that come after a while, from other people: opened for a user who has only waited for them, else announced. So no
-# window shows another buffer to a user who has gone on typing.
+# Notes from other people that arrive after a while: opened if the user has done nothing but wait, else announced. So no
+# window changes its buffer while the user types.
 
 import autoload 'notes_lsp/files.vim'
 import autoload 'notes_lsp/gate.vim'
@@ -11,13 +11,13 @@ import autoload 'notes_lsp/view.vim'
 
 const reminderDelay = 3000
 
-# What is waited for, oldest first: {number, reminder}.
+# The requests that are waiting, oldest first: {number, reminder}.
 var waiting: list<dict<any>> = []
 var lastNumber = 0
 # Answers that were announced, oldest first: functions.
 var arrived: list<func> = []
 
-# Asks for a note that may take its time, says `line` meanwhile, and after a while `still`.
+# Requests a note that may arrive late. Shows `line` meanwhile, and after a while `still`.
 # `Other` gets a result that is no note.
 export def Await(method: string, params: dict<any>, line: string, still: string, Other: func)
   const mark = Mark()
@@ -95,7 +95,7 @@ export def Show()
   endif
 enddef
 
-# Stops waiting for what was asked last.
+# Cancels the latest request.
 export def GiveUp()
   if empty(waiting)
     status.Say('Not waiting for a note')
@@ -105,7 +105,7 @@ export def GiveUp()
   endif
 enddef
 
-# Whether anything is waited for.
+# Whether any request is waiting.
 export def IsWaiting(): bool
   return !empty(waiting)
 enddef

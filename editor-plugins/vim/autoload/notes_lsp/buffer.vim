@@ -1,8 +1,8 @@
 vim9script
-# Buffers that are notes: how they become notes, how they end, and what Vim reports of them.
+# Buffers that are notes: how they become notes and stop being notes, and what Vim reports about them.
 #
-# Vim's own change reports are only hints: they come late, merged, and not at all for :edit!. What has changed is found out
-# by sync.vim.
+# Vim's own change reports are only hints: they come late, merged, and not at all for :edit!. sync.vim finds out what
+# has changed.
 
 import autoload 'notes_lsp/condition.vim'
 import autoload 'notes_lsp/text.vim'
@@ -61,15 +61,15 @@ export def Attach(bufnr: number, uri: string, id: string): dict<any>
   return note
 enddef
 
-# Undo belongs to the service, for Vim's own would take back the others' words; the note is stored there, so a swap file
-# would only ask questions.
+# The service does undo, because Vim's own would remove other people's words. The service also stores the note, so a
+# swap file would only cause prompts.
 def SetOptions(bufnr: number)
   setbufvar(bufnr, '&swapfile', false)
   setbufvar(bufnr, '&undofile', false)
   setbufvar(bufnr, '&undolevels', -1)
-  # What another program writes comes as an edit, which keeps the cursor, the marks and what is not written yet.
+  # What another program writes arrives as an edit, which keeps the cursor, the marks and unsaved changes.
   setbufvar(bufnr, '&autoread', false)
-  # Others write the text, and it sets no options.
+  # Other people write the text, so it must not set options.
   setbufvar(bufnr, '&modeline', false)
 enddef
 
@@ -113,8 +113,8 @@ enddef
 # How many services a buffer remembers: the last one may have ended before it had merged the buffer.
 const rememberedServices = 4
 
-# Shows a buffer to the service: the first time as a file that was opened, later as a buffer that has lived on. From what it
-# had of earlier services the new one concludes which words are new to it.
+# Shows a buffer to the service: first as a file that was opened, later as a buffer that outlived a service. From what the
+# buffer had from earlier services, the new one concludes which words are new.
 def SendOpen(note: dict<any>)
   if !service.IsReady()
     return
@@ -143,7 +143,7 @@ def SendOpen(note: dict<any>)
   note.changes = []
   note.lateCarets = {}
   if !note.wasOpen
-    # Until a service says something about it: a service that ends before that has stored nothing of the buffer.
+    # Kept until the service reports on the buffer: a service that ends before then has stored none of it.
     note.opened = params.textDocument.text
   endif
   note.isOpen = service.Notify('textDocument/didOpen', params)
@@ -155,7 +155,7 @@ def SendOpen(note: dict<any>)
   Publish(note)
 enddef
 
-# The service has come (back): it is shown every note as it is now.
+# The service has started (again): shows it every note as it is now.
 export def OnServiceReady()
   for note in notes->values()
     sync.Flush(note, true)
@@ -182,7 +182,7 @@ export def Publish(note: dict<any>)
     id: note.id, uri: note.uri, rev: note.rev, version: note.version, peers: len(note.peers),
     synced: note.isOpen && empty(note.queue) && note.tick == getbufvar(note.bufnr, 'changedtick'),
   })
-  # What the service proved while something waited in the queue is true of the buffer from now on.
+  # What the service proved while edits waited in the queue now holds for the buffer.
   if note.info.synced && !wasSynced && note->get('proven', 0) == note.version
     condition.Refresh()
   endif
@@ -222,12 +222,12 @@ def OnReload(bufnr: number)
   })
 enddef
 
-# What a reload shows is the file, not what the user did: the service compares it with what the file last held, so that
-# no words are lost because they were not written yet.
+# A reload shows the file, not an edit of the user: the service compares it with the last known content of the file, so
+# that no unsaved words are lost.
 def Reopen(note: dict<any>)
   note.hint = {}
   if !note.isOpen
-    # What the service knew of the buffer is no longer true.
+    # What the service knew about the buffer is outdated.
     note.wasOpen = false
     note.had = []
   endif
@@ -257,7 +257,7 @@ def OnRenamed(bufnr: number)
   })
 enddef
 
-# A buffer that has the name of its note's file again is the note again. It never had what others wrote in between.
+# A buffer that gets back the name of its note's file is the note again. It lacks what others wrote in between.
 def OnRenamedAgain(bufnr: number)
   const left = getbufvar(bufnr, 'notes_lsp_left', {})
   if empty(Of(bufnr)) && !empty(left) && fnamemodify(bufname(bufnr), ':p') ==# left.path
@@ -265,11 +265,11 @@ def OnRenamedAgain(bufnr: number)
   endif
 enddef
 
-# With autocommands off, Vim reads a file again without a word. What the user changes makes the buffer modified, so one that
-# is not, and has what the file has, was read again. Returns whether that was so; the service has been shown the text then, as
-# after any reload.
+# With autocommands off, Vim reads a file again and reports nothing. A change by the user would make the buffer modified, so
+# an unmodified buffer that equals the file was read again. Returns whether that was so; if it was, shows the service the text,
+# as after any reload.
 export def NoticeReload(note: dict<any>, lines: list<string>): bool
-  # What no service has seen is not compared with what it knows.
+  # Text that no service has seen cannot be compared with what it knows.
   if getbufvar(note.bufnr, '&modified') || !(note.isOpen || note.wasOpen)
       || workingfile.Text(note.path) !=# lines->join("\n")
     return false
@@ -295,7 +295,7 @@ def OnCursor(bufnr: number)
   })
 enddef
 
-# An error in a callback would stop Vim for a second and scroll the screen, so it is told in one line.
+# An error in a callback would stop Vim for a second and scroll the screen, so it is shown on one line.
 export def Guarded(bufnr: number, Act: func)
   final note = Of(bufnr)
   if empty(note)
@@ -308,10 +308,10 @@ export def Guarded(bufnr: number, Act: func)
   endtry
 enddef
 
-# Nothing is pending in the editor: what waited may go in.
+# Nothing is pending in the editor: applies what has waited.
 export def OnSafeState()
   for note in notes->values()
-    # One that was wiped out is detached a moment later.
+    # A buffer that was wiped out is detached a moment later.
     if bufloaded(note.bufnr) && (!empty(note.queue) || note.tick != getbufvar(note.bufnr, 'changedtick'))
       Guarded(note.bufnr, (it) => sync.Drain(it, true))
     endif

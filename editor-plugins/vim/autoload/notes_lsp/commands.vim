@@ -15,7 +15,7 @@ import autoload 'notes_lsp/view.vim'
 import autoload 'notes_lsp/sync.vim'
 import autoload 'notes_lsp/ticket.vim'
 
-# A callback that tells an error in one line and hands a result on, when the user is not in the middle of something.
+# Returns a callback that shows an error on one line and passes a result on, when the user is not in the middle of something.
 export def Then(Do: func, Failed: func = null_function): func(dict<any>)
   return (answer) => {
     if answer->has_key('error')
@@ -58,7 +58,7 @@ export def Open(name: string, isId: bool)
   service.Request('notes/open', asked, Then((result) => files.Open(result)))
 enddef
 
-# Calls `Do` with the current buffer as a note, which the service has been shown, or says why it cannot be one.
+# Calls `Do` with the current buffer as a note that the service knows, or says why it cannot be one.
 export def WithNote(Do: func)
   WithBuffer(bufnr(), Do)
 enddef
@@ -182,7 +182,7 @@ export def Remove(isSure: bool, name: string)
   RemovePerson({uri: note.uri}, empty(found) ? name : found.peer, isSure)
 enddef
 
-# `peer`: an id or a name. Whether the note is shared with such a person is found out before anything is asked.
+# `peer`: an id or a name. Checks that the note is shared with this person before it asks the user.
 export def RemovePerson(target: dict<any>, peer: string, isSure = false)
   const params = target->copy()->extend({peer: peer, moveOn: true})
   service.Request('notes/remove', params->copy()->extend({check: !isSure}), Then((result) => {
@@ -281,7 +281,7 @@ export def OnEvent(event: dict<any>)
     presence.OnPointed(buffer.WithURI(event->get('uri', '')), event)
   endif
   if !condition.OnEvent(event)
-    # An answer that is to be confirmed names the invitation.
+    # An answer that needs a confirmation names the invitation.
     const isUrgent = event->has_key('invitation')
       || ['declined', 'deleted', 'forged', 'keyChanged', 'repeated', 'waiting']->index(event->get('kind', '')) >= 0
     const message = event->get('message', '') == '' ? '' : Sentences(condition.Message(event), Reply(event))
@@ -298,12 +298,12 @@ export def OnEvent(event: dict<any>)
   endif
 enddef
 
-# A message and what to do about it, with one sign between them.
+# A message and what to do about it, with one punctuation mark between them.
 def Sentences(message: string, reply: string): string
   return message .. (message =~# '[.?!…]$' ? reply->substitute('^\.', '', '') : reply)
 enddef
 
-# What to do about an event, where something is to be done.
+# What the user can do about an event, if anything.
 def Reply(event: dict<any>): string
   const kind = event->get('kind', '')
   const replies = {keyChanged: '. :NotesVerify', away: '. :NotesDiff', pointed: $'. :NotesGo {event->get("name", "")}'}

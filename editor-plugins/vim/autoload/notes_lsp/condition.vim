@@ -1,6 +1,6 @@
 vim9script
-# What a buffer is at every moment, as the status line and messages show it: a note, read-only, offline, or no note any
-# more. Nothing is called synced unless the service has proved it for the very text that the buffer has.
+# The condition of a buffer, as the status line and messages show it: a note, read-only, offline, or no longer a note.
+# Says "synced" only if the service has proved it for the exact text of the buffer.
 
 import autoload 'notes_lsp/buffer.vim'
 import autoload 'notes_lsp/commands.vim'
@@ -11,7 +11,7 @@ import autoload 'notes_lsp/status.vim'
 import autoload 'notes_lsp/text.vim'
 import autoload 'notes_lsp/undo.vim'
 
-# How long after a change the service is asked whether all have it, and how long at most between two questions.
+# How long after a change to ask the service whether all people have it, and the longest pause between two requests.
 const firstQuestion = 300
 const rarestQuestion = 5000
 # A text counts as not stored after this many seconds; storing takes a moment at every key.
@@ -26,14 +26,14 @@ const goneWords = {
   notFound: 'not found', notOpened: 'cannot be opened', renamed: 'plain copy', unloaded: '',
 }
 
-# Whether the status lines wait to be drawn anew.
+# Whether the status lines are waiting to be redrawn.
 var isStale = false
 
 export def IsReadOnly(note: dict<any>): bool
   return note->get('access', 'write') ==# 'read'
 enddef
 
-# Shows what has changed in the status lines, but not while a prompt is on the screen, which it would tear.
+# Redraws the status lines, but not while a prompt is on the screen, because that would garble it.
 export def Refresh()
   isStale = mode() =~# '^[cr!]'
   if !isStale
@@ -41,7 +41,7 @@ export def Refresh()
   endif
 enddef
 
-# A buffer has become a note. Its access and its people are asked for with the first proof.
+# A buffer has become a note. The first proof also brings its access and its people.
 export def OnAttach(note: dict<any>)
   const bufnr = note.bufnr
   note->extend({access: 'write', proven: 0, prover: 0, patience: firstQuestion, unstored: [], isUnshared: false})
@@ -66,7 +66,7 @@ export def OnDetach(note: dict<any>)
   endif
 enddef
 
-# Vim shows no status line with one window, and none of its own says what a note is. One that the user has set stays.
+# Vim shows no status line with one window, and its default one does not show a note's condition. Keeps one that the user has set.
 def ShowStatusLines()
   if !g:->get('notes_lsp_statusline', true)
     return
@@ -102,7 +102,7 @@ export def OnOpened(note: dict<any>, result: dict<any>)
   endif
 enddef
 
-# In Insert mode 'nomodifiable' comes too late: Vim lets the user go on typing.
+# In Insert mode 'nomodifiable' is too late: Vim lets the user continue typing.
 def OnCharacter(bufnr: number)
   final note = buffer.Of(bufnr)
   if !empty(note) && IsReadOnly(note)
@@ -117,7 +117,7 @@ def OnSafeState()
   endif
   if v:errmsg =~# '^E21:' && IsReadOnly(buffer.Of(bufnr()))
     v:errmsg = ''
-    # The key that was refused shows that the user has read what was there.
+    # The refused key shows that the user has read the last message.
     timer_start(0, (_) => {
       status.OnActivity()
       status.Warn(readOnlyLine)
@@ -137,14 +137,14 @@ export def OnEvent(event: dict<any>): bool
   endif
   final note = buffer.WithURI(event->get('uri', ''))
   if empty(note)
-    # Words of a note that no buffer shows, or none any more. Anything else was told already, by the answer to what this
+    # Words of a note that no buffer shows now. Everything else was reported already, in the answer to what this
     # person did.
     const isKept = kind ==# 'refused'
       || kind ==# 'detached' && ['itemDeleted', 'textDeleted']->index(event->get('reason', '')) >= 0
     if isKept && event->get('message', '') != '' || kind ==# 'detached' && IsLastOf(event)
       status.Warn(event.message)
     endif
-    # A note that is not open may go on without one of its people.
+    # A note can be moved without one of its people while it is not open.
     return kind !=# 'moved'
   endif
   if kind ==# 'access'
@@ -210,11 +210,11 @@ export def Leave(note: dict<any>, reason: string)
   Refresh()
 enddef
 
-# {stored, network, peers, access} of a note, as the service says without being asked, or as its answer about the text that
+# {stored, network, peers, access} of a note, as the service reports on its own, or as its answer about the text that
 # had this version.
 export def OnStatus(note: dict<any>, told: dict<any>, version: number = 0)
   const isFirst = note.proven == 0
-  # Before anything is drawn: what was proved is on the status line then.
+  # Before drawing, so that the status line shows what was proved.
   if version > 0
     note.proven = version
     note.patience = firstQuestion
@@ -237,11 +237,11 @@ export def OnStatus(note: dict<any>, told: dict<any>, version: number = 0)
     timer_start(float2nr(storingTime * 1000) + 50, (_) => Refresh())
   endif
   Refresh()
-  # While no other person had the note, its later versions were not proved.
+  # Later versions were not proved while no other person had the note.
   ProveSoon(note)
 enddef
 
-# Asks the service whether all have what this buffer has, soon, if that is not known yet.
+# Soon asks the service whether all people have the buffer's text, unless that is known.
 export def ProveSoon(note: dict<any>)
   if note.prover == 0 && note.proven != note.version && note.isOpen && note.id != ''
         && (note.proven == 0 || !empty(note->get('status', {})->get('peers', [])))
@@ -281,7 +281,7 @@ export def Line(): string
   return note.id == '' ? '' : words == '' ? '[note]' : $'[note: {words}]'
 enddef
 
-# What is to be known about a note, the most urgent first; '' if no other person has it and all is well.
+# What the user should know about a note, the most urgent first; '' if no other person has it and all is well.
 export def Words(note: dict<any>): string
   if !service.IsReady() || !note.isOpen
     return note.wasOpen || service.State() !~# 'ready\|starting' ? $'offline ({service.State()})' : 'opening'

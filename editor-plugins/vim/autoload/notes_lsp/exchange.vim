@@ -12,7 +12,7 @@ import autoload 'notes_lsp/status.vim'
 import autoload 'notes_lsp/textchoice.vim'
 import autoload 'notes_lsp/view.vim'
 
-# The current buffer's note; empty, and said so, if it is none.
+# The current buffer's note; if it is not a note, empty, with a message.
 def Current(): dict<any>
   final note = buffer.Of(bufnr())
   if empty(note) || note.id == ''
@@ -105,7 +105,7 @@ export def OpenFile(path: string)
   })
 enddef
 
-# A file that does not exist yet is made, with a new meeting.
+# Creates the file with a new meeting if it does not exist yet.
 export def SaveFile(path: string)
   const isNew = !filereadable(path)
   const bufnr = bufnr()
@@ -164,7 +164,7 @@ export def Find(words: string)
   }))
 enddef
 
-# A new meeting, shown as its agenda.
+# Creates a meeting and shows its agenda.
 export def Meeting(given: string)
   const title = given != '' ? given : status.Ask('Title of the meeting: ')
   if title == ''
@@ -176,7 +176,7 @@ export def Meeting(given: string)
   }))
 enddef
 
-# Adds an item to the agenda of the meeting that the current buffer is of, and opens it.
+# Adds an item to the agenda of the current buffer's meeting, and opens it.
 export def AddItem(given: string)
   if view.Target()->has_key('id')
     AddItemTo(view.Target(), given)

@@ -84,7 +84,7 @@ export def Open(result: dict<any>)
     win_gotoid(window)
   elseif bufnr() != bufnr || bufnr < 0
     const verb = &modified && !&hidden ? 'split' : 'edit'
-    # What Vim says of a file, with a long path and the user's 'shortmess', may be a prompt that swallows keys.
+    # With a long path and the user's 'shortmess', Vim's message about a file may be a prompt that swallows keys.
     execute $'silent noswapfile {verb} {fnameescape(result.path)}'
   endif
   # Reading the file has attached it already, unless it was open before the service knew it.
@@ -99,8 +99,8 @@ def LeaveList()
   endif
 enddef
 
-# A file was read: if it is a note, it is one from now on. Asks the service only about files where notes live. Of others it
-# keeps a list, which is read when it has changed.
+# A file was read: attaches it if it is a note. Asks the service only about files in the notes directory. For others it
+# reads the service's list, when that has changed.
 export def OnRead(bufnr: number)
   if getbufvar(bufnr, '&buftype') != '' || bufname(bufnr) == ''
     return
@@ -124,7 +124,7 @@ export def OnRead(bufnr: number)
   endif
 enddef
 
-# A note has got a file. A buffer that showed it before, as a plain one, is the note from now on.
+# A note has a file now. A buffer that showed the file before, as a plain one, becomes the note.
 export def OnPlaced(event: dict<any>)
   if ['created', 'renamed', 'restored']->index(event->get('kind', '')) < 0 || event->get('path', '') == ''
     return
@@ -139,7 +139,7 @@ export def OnPlaced(event: dict<any>)
   endfor
 enddef
 
-# The service runs again: a file on the screen may have become a note since it ended.
+# The service is running again: a file on the screen may have become a note in the meantime.
 export def OnServiceReady()
   if hasBeenReady
     for info in getbufinfo({bufloaded: 1})
@@ -162,7 +162,7 @@ def AttachRead(bufnr: number, place: dict<string>)
   endif
 enddef
 
-# Others see this user on the network without a note being open, if the user chose that: the service keeps a file that says so.
+# If the user chose that, others see this user on the network even when no note is open: the service keeps a file that says so.
 export def BeSeen(_: number)
   if filereadable(NotesDirectory() .. '/.seen')
     service.Start()

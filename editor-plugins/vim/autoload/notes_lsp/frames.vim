@@ -1,12 +1,12 @@
 vim9script
 # Messages to bytes and back: the base protocol of LSP, over a raw channel.
 #
-# Vim has an "lsp" channel mode, but it throws away a message of which the rest takes longer than 100 ms to come, without
-# a word. An edit that is lost that way would make the next one hit the wrong text.
+# Vim has an "lsp" channel mode, but it silently drops a message whose rest takes longer than 100 ms to arrive. An edit
+# lost that way would make the next one hit the wrong text.
 
 const longestHeader = 8192
 
-# What has come and is not a whole message yet. `need` is the length of the body, or -1 before its header is complete.
+# Bytes that are not a whole message yet. `need` is the length of the body, or -1 before its header is complete.
 export def Reader(): dict<any>
   return {chunks: [], count: 0, need: -1}
 enddef

@@ -7,14 +7,14 @@ import autoload 'notes_lsp/status.vim'
 var isBlockInsert = false
 var waiting: list<func> = []
 
-# SafeStateAgain comes after each message of the service: without it, what waits because a message has scrolled the screen
-# would wait for a key.
+# SafeStateAgain is triggered after each message from the service. Without it, work that waits because a message scrolled the
+# screen would wait for a key.
 augroup notes_lsp_gate
   autocmd!
   autocmd SafeState,SafeStateAgain * Release()
 augroup END
 
-# Whether a change that does not come from the user would hit the wrong text now.
+# Whether a change by other people would hit the wrong text now.
 #
 # Vim reports it as the S of state(): it is waiting in the middle of something (an operator, a register name,
 # the second key of a command, a prompt of :s///c, completion). A line range being typed names lines by number. During
@@ -61,8 +61,8 @@ export def WhenIdle(Act: func)
   })
 enddef
 
-# Carries out what waited, unless Vim holds back keys that may begin a mapping or a longer key, such as <Esc>: a message shown
-# before the Escape that ends Insert mode brings up the hit-enter prompt. SafeState comes again once those keys are taken in.
+# Runs what has waited, unless Vim holds back keys that may begin a mapping or a longer key, such as <Esc>: a message shown
+# before the Escape that ends Insert mode causes the hit-enter prompt. SafeState is triggered again once Vim has handled the keys.
 def Release()
   if empty(waiting) || state('m') != '' || IsUnsafeMode(mode(1))
     return

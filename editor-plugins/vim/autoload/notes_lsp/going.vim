@@ -12,7 +12,7 @@ import autoload 'notes_lsp/sync.vim'
 # The person whose caret to go to as soon as it is shown, in the note just opened.
 var goingTo = ''
 
-# Goes to a person's caret, or to where they have just pointed; into another note, if they are in one that is listed.
+# Goes to a person's caret, or to where they have just pointed, also in another note if a list shows that they are there.
 export def Go(name: string)
   final note = buffer.Of(bufnr())
   const peer = presence.Find(note, name)
@@ -36,7 +36,7 @@ export def Go(name: string)
   }))
 enddef
 
-# The carets of a note are shown.
+# Called when the carets of a note are shown.
 export def OnCarets(note: dict<any>)
   if goingTo != '' && note.bufnr == bufnr()
     const peer = presence.Find(note, goingTo)
@@ -62,7 +62,7 @@ export def Follow(name: string)
   status.Say($'Following {peer.name}; moving or typing stops it')
 enddef
 
-# Shows the others in the note this place, or these lines.
+# Points out this place, or these lines, to the others in the note.
 export def Point(count: number, first: number, last: number, text: string)
   final note = buffer.Of(bufnr())
   if empty(note) || note.id == ''

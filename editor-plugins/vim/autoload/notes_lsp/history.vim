@@ -12,7 +12,7 @@ import autoload 'notes_lsp/view.vim'
 
 const blameWidth = 22
 
-# The lines that are to go back to a state: {target, range}; {} for the whole note.
+# The lines to restore: {target, range}; {} for the whole note.
 var part: dict<any> = {}
 
 def Current(): dict<any>
@@ -165,7 +165,7 @@ augroup notes_lsp_blame
   autocmd!
 augroup END
 
-# Takes the labels away. Returns whether there were any.
+# Removes the labels. Returns whether there were any.
 def EndBlame(bufnr: number): bool
   var found = false
   for info in getwininfo()

@@ -25,7 +25,7 @@ export def Show(name: string, lines: list<string>)
   SetLines(bufnr(), lines)
 enddef
 
-# Closes a list and goes back to the window that the user came from, whichever Vim would choose.
+# Closes a list and returns to the window that the user came from, which may not be the one that Vim would choose.
 export def Close()
   const from = b:->get('notes_lsp_from', [])
   if winnr('$') == 1 && tabpagenr('$') == 1
@@ -57,7 +57,7 @@ export def Number(name: string): number
   return -1
 enddef
 
-# Makes these the lines of a buffer; those that are there already are not touched, so that nothing flickers.
+# Sets the lines of a buffer. Equal lines are not touched, so that nothing flickers.
 export def SetLines(bufnr: number, lines: list<string>)
   const shown = getbufline(bufnr, 1, '$')
   if shown ==# lines

@@ -10,7 +10,7 @@ import autoload 'notes_lsp/service.vim'
 import autoload 'notes_lsp/status.vim'
 import autoload 'notes_lsp/view.vim'
 
-# Invites a person to the note in the current buffer, which becomes one when it is known who is invited.
+# Invites a person to the note in the current buffer, which becomes a note once the user has chosen the person.
 export def Invite(name: string)
   const bufnr = bufnr()
   const problem = empty(buffer.Of(bufnr)) ? files.WhyNoNote(bufnr) : ''
@@ -37,7 +37,7 @@ enddef
 
 # Invites a person to a note: {uri} or {id}.
 export def InviteTo(target: dict<any>, peer: dict<any>)
-  # An editor that runs answers at once; without one this takes ten seconds.
+  # A running editor answers at once; if there is none, this takes ten seconds.
   const reminder = timer_start(1000, (_) => status.Say($'Inviting {peer.name}…'))
   const Failed = () => timer_stop(reminder)
   service.Request('notes/invite', target->copy()->extend({peer: peer.peer}), commands.Then((result) => {
@@ -99,7 +99,7 @@ export def Connect(address: string)
   }))
 enddef
 
-# Shows what waits for an answer of this user.
+# Shows the invitations that wait for this user's answer.
 export def Answer()
   service.Request('notes/invitations', {}, commands.Then((result) => {
     var sent: list<any> = result->get('sent', [])

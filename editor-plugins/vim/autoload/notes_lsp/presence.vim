@@ -31,7 +31,7 @@ const selectedOnDarkRGB = [
 ]
 # The nearest of eight colours.
 const basicColors = [1, 4, 2, 3, 5, 6, 5, 3, 4, 2, 1, 6]
-# At most twenty reports of the own caret a second.
+# At most twenty reports of this user's caret a second.
 const reportInterval = 50
 const mostNameWidth = 16
 # How long the place that another person points at stays marked, in milliseconds.
@@ -92,7 +92,7 @@ def DefineTypes()
   endif
 enddef
 
-# Shows `peers` from now on. Each: {peer, name, color, letter, ranges}.
+# Shows these `peers`. Each: {peer, name, color, letter, ranges}.
 export def Show(note: dict<any>, peers: list<any>)
   note.peers = peers->deepcopy()
   for peer in note.peers
@@ -105,7 +105,7 @@ export def Show(note: dict<any>, peers: list<any>)
   going.OnCarets(note)
 enddef
 
-# Moves what is shown over edits that are about to be made. A caret stays after what is typed at its place, as it does at
+# Moves the carets over edits that are about to be made. A caret stays after text typed at its place, as in
 # the service: it belongs to the character after it.
 export def Carry(note: dict<any>, edits: list<dict<any>>)
   for peer in note.peers
@@ -123,7 +123,7 @@ export def Clear(note: dict<any>)
   Redraw(note)
 enddef
 
-# Draws the carets anew; a line that is set loses its text properties.
+# Redraws the carets, because setting a line removes its text properties.
 export def Redraw(note: dict<any>)
   if !bufloaded(note.bufnr) || (empty(note.peers) && empty(propertyTypes))
     return
@@ -143,7 +143,7 @@ def LineCount(bufnr: number): number
   return getbufinfo(bufnr)[0].linecount
 enddef
 
-# A caret at the end of a line is the person's letter, so that it is seen without colours, too.
+# A caret at the end of a line is the person's letter, so that it is visible without colours.
 def DrawCaret(bufnr: number, caret: dict<any>, peer: dict<any>, color: number)
   const name = safe.Line(peer.name)
   const letter = safe.Line(peer->get('letter', ' '))
@@ -157,7 +157,7 @@ def DrawCaret(bufnr: number, caret: dict<any>, peer: dict<any>, color: number)
   else
     prop_add(line, 0, {bufnr: bufnr, type: $'NotesCaret{color}', text: letter == '' ? ' ' : letter, text_align: 'after'})
   endif
-  # Where two names begin alike, the letters differ.
+  # The letters differ even if two names begin alike.
   const isLetterShown = empty(lines) || caret.character >= len(content)
   const label = (isLetterShown || name->toupper()->strcharpart(0, 1) ==# letter ? ' ' : $' {letter} ') .. name->strcharpart(0, mostNameWidth)
   prop_add(line, 0, {bufnr: bufnr, type: $'NotesName{color}', text: label, text_align: 'after'})
@@ -179,7 +179,7 @@ def DrawSelection(bufnr: number, range: dict<any>, color: number)
   })
 enddef
 
-# Reports the own caret soon: at once after a pause, else with the next beat.
+# Reports this user's caret soon: at once after a pause, else with the next beat.
 export def SendSoon(note: dict<any>)
   if note.bufnr != bufnr() || !note.isOpen
     return
@@ -207,7 +207,7 @@ def Report(note: dict<any>)
   endif
   sync.Flush(note, false)
   const report = {uri: note.uri, version: note.version, rev: note.rev, ranges: [OwnRange()]}
-  # After others typed there, the same numbers are another place.
+  # After an edit by others, the same numbers are another place.
   const said = report->copy()->extend({incarnation: service.Incarnation()})
   if said == lastReport
     return
@@ -235,7 +235,7 @@ def OwnRange(): dict<any>
       anchor.character = LineLength(anchor.line)
     endif
   elseif &selection !=# 'exclusive'
-    # The character under the further end is part of the selection.
+    # The character under the far end is part of the selection.
     if isForward
       caret.character = AfterCharacter(caret)
     else
@@ -274,7 +274,7 @@ export def Go(note: dict<any>, peer: dict<any>)
   cursor(min([caret.line + 1, line('$')]), caret.character + 1)
 enddef
 
-# A person points at a part of a note: it is marked for a while.
+# A person points at a part of a note: marks it for a while.
 export def OnPointed(note: dict<any>, event: dict<any>)
   if empty(note) || !bufloaded(note.bufnr)
     return
@@ -316,7 +316,7 @@ export def IsFollowing(note: dict<any>): bool
   return followed->has_key(note->get('bufnr', -1))
 enddef
 
-# The cursor is elsewhere than it was put, or the user types: enough followed.
+# The user types, or has moved the cursor: stops following.
 export def OnMoved(note: dict<any>)
   if IsFollowing(note) && (mode() !=# 'n' || getcurpos()[1 : 2] != followed[note.bufnr].place)
     StopFollowing(note)

@@ -1,7 +1,7 @@
 vim9script
-# What others write (titles, names, messages) as it can stand on one line of the screen. Vim itself makes controls harmless in
+# Makes what others write (titles, names, messages) safe for one line of the screen. Vim itself makes controls harmless in
 # buffers and on the last line, but hands them to the terminal in virtual text and in the titles of popups: there U+009B begins
-# a command to the terminal, and U+202E turns the rest of the line around.
+# a command to the terminal, and U+202E reverses the rest of the line.
 
 const directional = '[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]'
 const unshown = '[\x01-\x1f\x7f\u0080-\u009f\u2028\u2029]\+'

@@ -102,7 +102,7 @@ export def Peers()
   view.Map('B', 'block, or trust again', 'peer', (row) => nearby.ChooseTrust(row))
 enddef
 
-# The agenda of the meeting that the current buffer is of.
+# The agenda of the current buffer's meeting.
 export def Agenda()
   const note = buffer.Of(bufnr())
   if view.NoteId() != ''

@@ -1,5 +1,5 @@
 vim9script
-# The notes-lsp process: started when needed, spoken to, started again when it dies.
+# The notes-lsp process: starts it when needed, talks to it, and restarts it when it dies.
 #
 #     stopped ──Start──► starting ──initialize answered──► ready ──Stop──► stopped
 #        ▲                   │                               │
@@ -21,12 +21,12 @@ const protocolVersion = 1
 # A process that lived shorter than this has died quickly.
 const quickDeathSeconds = 10.0
 const mostQuickDeaths = 5
-# Milliseconds until the next start, by number of quick deaths so far.
+# Milliseconds until the next start, by the number of quick deaths.
 const pauses = [50, 200, 500, 1000, 2000, 4000]
 const initializeTimeout = 10000
 const shutdownTimeout = 3000
 const mostLogLines = 200
-# How long completion may hold Vim up, in milliseconds.
+# How long completion may block Vim, in milliseconds.
 const completionPatience = 80
 
 var state = 'stopped'
@@ -45,7 +45,7 @@ var restartTimer = 0
 var waiting: list<list<any>> = []
 # Whether requests wait until the user has confirmed their name.
 var isHeld = false
-# Callbacks of requests on their way, so that a death of the service answers them.
+# Callbacks of open requests, which are answered with an error if the service dies.
 var asked: dict<func(dict<any>)> = {}
 var lastAsked = 0
 var logLines: list<string> = []
@@ -61,17 +61,17 @@ export def State(): string
   return state ==# 'stopped' && hasFailed ? 'failed' : state
 enddef
 
-# Whether the service comes back by itself.
+# Whether the service restarts by itself.
 export def IsRestarting(): bool
   return state ==# 'restarting' || state ==# 'starting'
 enddef
 
-# Counts the processes, so that a message to one is not taken for a message to the next.
+# Counts the processes, so that a message meant for one does not go to the next.
 export def Incarnation(): number
   return incarnation
 enddef
 
-# What the service said about itself: {serverInfo, capabilities}.
+# The service's answer to `initialize`: {serverInfo, capabilities}.
 export def Server(): dict<any>
   return server
 enddef
@@ -86,7 +86,7 @@ export def PeerName(): string
   return Said()->get('peerName', '')
 enddef
 
-# Names this run of the service: a buffer that outlives it says so to the next one.
+# Identifies this run of the service: a buffer that outlives it names it to the next one.
 export def Run(): string
   return Said()->get('run', '')
 enddef
@@ -162,7 +162,7 @@ def Launch(): bool
     initializationOptions: {notes: Options()},
   }}, (answer) => OnInitialized(mine, answer))
   if !isSent
-    # A process that does not read is about to end: OnExit counts that.
+    # A process that does not read is about to end; OnExit counts it.
     job_stop(job, 'kill')
   endif
   initializeTimer = timer_start(initializeTimeout, (_) => {
@@ -232,7 +232,7 @@ def SendWaiting()
   endfor
 enddef
 
-# The process has ended. Buffers live on, and are shown to the next one.
+# The process has ended. Its buffers stay, and are shown to the next one.
 def OnExit(mine: number, code: number)
   if mine != incarnation || state ==# 'stopped'
     return
@@ -258,7 +258,7 @@ def OnExit(mine: number, code: number)
   }))
 enddef
 
-# Stops the service in order: what was edited is stored first. Waits at most `shutdownTimeout`.
+# Stops the service cleanly, after it has stored all edits. Waits at most `shutdownTimeout`.
 export def Stop()
   timer_stop(initializeTimer)
   timer_stop(restartTimer)
@@ -282,7 +282,7 @@ export def Stop()
   FailAsked('')
 enddef
 
-# The service stores what it has before it ends; only one that hangs is left to itself.
+# The service stores what it has before it ends; stops waiting only for one that hangs.
 def WaitForEnd()
   const start = reltime()
   while job_status(job) ==# 'run' && reltimefloat(reltime(start)) * 1000 < shutdownTimeout
@@ -348,7 +348,7 @@ def FailWaiting(why: string)
   endfor
 enddef
 
-# Asks and waits for a moment, for completion only; the answer before, or {}, when this one takes longer.
+# Asks and waits briefly, for completion only; returns the previous answer, or {}, if this one takes longer.
 export def Ask(method: string, params: dict<any>): dict<any>
   final box = {isNew: false}
   Request(method, params, (answer) => {
@@ -386,7 +386,7 @@ def OnChunk(mine: number, chunk: string)
   endfor
 enddef
 
-# Carries out a message of the service.
+# Handles a message from the service.
 export def Take(body: string)
   OnMessage(safe.Clean(json_decode(body), body))
 enddef
@@ -402,7 +402,7 @@ def OnMessage(message: any)
   endif
   const params = message->get('params', {})
   if message->has_key('id')
-    # Nothing is asked of this client that it could answer.
+    # The service makes no request that this client could answer.
     Write({id: message.id, error: {code: -32601, message: $'{message.method} is not supported'}})
   elseif message.method ==# 'notes/edit'
     sync.OnEdit(params)

@@ -13,7 +13,7 @@ const shownTime = 2000
 
 # [message, highlight]
 var waiting: list<list<string>> = []
-# The last line has a message that stays until the user types or moves.
+# Whether the last line has a message that stays until the user types or moves.
 var isUnread = false
 # That message, and whether it says where the user's words are.
 var lastShown = ''
@@ -24,10 +24,10 @@ var safeStatesToCome = 0
 var readError = ''
 var pause = 0
 var isHeldByGate = false
-# Urgent messages that came in Insert mode, where the next key takes them away: shown again afterwards.
+# Urgent messages that came in Insert mode, where the next key removes them: shown again afterwards.
 var missed: list<string> = []
 var toldTroubles: dict<bool> = {}
-# Everything that was to be read, oldest first, for :NotesLog.
+# All messages, oldest first, for :NotesLog.
 var told: list<string> = []
 const mostTold = 500
 
@@ -48,20 +48,20 @@ export def Confirm(question: string, choices: string, default: number): number
   return choice
 enddef
 
-# After a prompt in a callback Vim waits for a key without saying that it does (SafeState), so that everything that waits for that
-# event would wait for the key, too.
+# After a prompt in a callback, Vim waits for a key without triggering SafeState, so everything that waits for that
+# event would also wait for the key.
 def Wake()
   if state('c') != ''
     feedkeys("\<Ignore>", 'n')
   endif
 enddef
 
-# A message that waits while something else is to be read.
+# A message that waits until the user has read others.
 export def Say(message: string)
   Add(message, 'None')
 enddef
 
-# An error, or what the user has to know: stays until the user types or moves.
+# An error, or news that the user must see: stays until the user types or moves.
 export def Warn(message: string)
   Add(message, 'WarningMsg')
 enddef
@@ -71,8 +71,8 @@ export def NotANote()
   Warn(&buftype == '' ? 'Not a note. :NotesAdopt makes it one' : 'This is no note; go to one first')
 enddef
 
-# Where the user's words are: comes before everything that waits, and before a message of ours that is not read yet, which
-# waits again.
+# Says where the user's words are. Goes before all waiting messages, and replaces an unread one of ours, which
+# then waits again.
 export def Urge(message: string)
   const line = Cleaned(message)
   if line == ''
@@ -91,7 +91,7 @@ export def Urge(message: string)
   ShowNext()
 enddef
 
-# A mistake of the plugin itself, told once.
+# A mistake in the plugin itself, reported once.
 export def Trouble(exception: string, throwpoint: string)
   const what = $'{exception} ({throwpoint})'
   if !toldTroubles->has_key(what)
@@ -118,12 +118,12 @@ export def OnActivity()
   isUrgent = false
   readError = v:errmsg
   if !empty(waiting)
-    # Not at once: the mode would be written over it.
+    # Not at once, or the mode would overwrite it.
     timer_start(0, (_) => ShowNext())
   endif
 enddef
 
-# Vim waits for a key again. What was shown while it waited has been seen when a key has come.
+# Vim waits for a key again. A key shows that the user has seen what was on the screen.
 def OnSafeState()
   if safeStatesToCome > 0
     safeStatesToCome -= 1
@@ -151,7 +151,7 @@ def Add(message: string, highlight: string)
   ShowNext()
 enddef
 
-# Keeps a line for :NotesLog that may not be worth a message.
+# Adds a line to :NotesLog without showing it.
 export def Log(line: string)
   told->add($'{strftime("%H:%M:%S")}  {line}')
   if len(told) > mostTold
@@ -167,7 +167,7 @@ export def Cleaned(message: string): string
   return safe.Line(message)->substitute('[[:cntrl:][:space:]]\+', ' ', 'g')->trim()
 enddef
 
-# Shows the oldest message that waits, if nothing is to be read and nothing pending.
+# Shows the oldest waiting message, unless another is unread or Vim is in the middle of something.
 def ShowNext()
   if empty(waiting) || pause != 0 || isHeldByGate || isUnread || IsErrorShown()
     return
@@ -181,7 +181,7 @@ def ShowNext()
     const [message, highlight] = waiting->remove(0)
     isUnread = highlight !=# 'None'
     lastShown = message
-    # Unless this is done while Vim waits for a key, it is going to wait for one now.
+    # If Vim is not waiting for a key yet, it will wait for one now.
     safeStatesToCome = state('c') == '' ? 1 : 0
     if isUnread && mode() =~# '^[iR]'
       missed->add(message)
@@ -206,7 +206,7 @@ def IsErrorShown(): bool
   return shown ==# start
 enddef
 
-# A message that does not fit would stop everything with a prompt, so it is cut.
+# A message that does not fit would cause a prompt that blocks Vim, so it is cut.
 def Show(message: string, highlight: string)
   const line = Fitting('Notes: ' .. message)
   redrawstatus!

@@ -1,5 +1,5 @@
 vim9script
-# A note's buffer and the service: the user's edits go out, other people's come in.
+# Keeps a note's buffer and the service in sync: sends the user's edits, applies other people's.
 #
 # Per buffer there is a shadow, the text as the service believes this buffer to be. Anything that hints at a change
 # leads to a comparison of buffer and shadow; the difference is sent.
@@ -14,12 +14,12 @@ import autoload 'notes_lsp/status.vim'
 import autoload 'notes_lsp/workingfile.vim'
 
 var isDraining = false
-# While an edit goes in, the shadow is ahead of the buffer, and what autocommands report is not the user's.
+# While an edit is being applied, the shadow is ahead of the buffer, and autocommands report changes that are not the user's.
 var isApplying = false
 # Earlier changes that a late list of carets can be carried over.
 const rememberedChanges = 64
 
-# Sends what the user has done since the last time. Cheap when nothing has.
+# Sends what the user has changed since the last call. Cheap if nothing has changed.
 export def Flush(note: dict<any>, force: bool): bool
   timer_stop(note.timer)
   note.timer = 0
@@ -83,7 +83,7 @@ def SendChange(note: dict<any>, changes: list<dict<any>>)
   buffer.Publish(note)
 enddef
 
-# Sends the whole text: that is correct in every state, and repairs a wrong one.
+# Sends the whole text, which is correct in every state and repairs a wrong one.
 export def SendWhole(note: dict<any>)
   note.shadow = text.OfBuffer(note.bufnr, note.shadow == [''])
   note.bytes = text.ByteCount(note.shadow)
@@ -93,7 +93,7 @@ export def SendWhole(note: dict<any>)
   SendChange(note, [{text: note.shadow->join("\n")}])
 enddef
 
-# Notes a change by the version and rev before it, and moves the carets on the screen over it.
+# Records a change with the version and rev before it, and moves the carets on the screen.
 def Remember(note: dict<any>, edits: list<dict<any>>)
   note.changes->add({version: note.version, rev: note.rev, edits: edits})
   if len(note.changes) > rememberedChanges
@@ -102,7 +102,7 @@ def Remember(note: dict<any>, edits: list<dict<any>>)
   presence.Carry(note, edits)
 enddef
 
-# Sends what is pending here, then applies what has come, unless the user is in the middle of something.
+# Sends pending edits, then applies received ones, unless the user is in the middle of something.
 export def Drain(note: dict<any>, isSafe: bool)
   if isDraining
     return
@@ -165,7 +165,7 @@ def Take(note: dict<any>, message: dict<any>)
   endif
 enddef
 
-# After undoing, the cursor is where it was undone, as in any other buffer.
+# After undo, the cursor is at the change, as in any other buffer.
 def ShowFirst(bufnr: number, edits: list<dict<any>>)
   if bufnr == bufnr() && mode() ==# 'n' && !empty(edits)
     const start = edits[0].range.start
@@ -173,8 +173,8 @@ def ShowFirst(bufnr: number, edits: list<dict<any>>)
   endif
 enddef
 
-# An edit was lost on the way, so no later one fits. A change of nothing moves the version, and the service sends all
-# that is missing for it.
+# An edit was lost, so no later one fits. An empty change raises the version, and the service then sends everything
+# that this buffer lacks.
 def AskAgain(note: dict<any>)
   const start = {line: 0, character: 0}
   SendChange(note, [{range: {start: start, end: start}, text: ''}])
@@ -210,7 +210,7 @@ export def OnCheck(params: dict<any>)
     note.lastSeen = params.rev
     AskAgain(note)
   elseif params.rev != note.rev
-    # The last edits were dropped here, and nothing of them is left to be sent again.
+    # The last edits were dropped here, and the service has nothing left to resend.
     return
   elseif params.bytes != note.bytes || sha256(note.shadow->join("\n")) !=? params.sha256
     Repair(note, 'not the same text')

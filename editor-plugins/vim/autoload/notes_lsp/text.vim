@@ -18,7 +18,7 @@ export def OfBuffer(bufnr: number, wasEmpty: bool): list<string>
   return lines
 enddef
 
-# A buffer without any line looks like one with an empty line; only its byte count differs, and only windows tell it.
+# A buffer without lines looks like one with an empty line. Only the byte count differs, and it is known only in a window.
 def HasNoLine(bufnr: number, wasEmpty: bool): bool
   if bufnr == bufnr()
     return wordcount().bytes == 0
@@ -50,7 +50,7 @@ export def Difference(old: list<string>, new: list<string>, hint: dict<number>, 
   return EditBetween(old, new, above, below, caret)
 enddef
 
-# The hint, narrowed to the lines that really differ, or [-1, -1] if it does not hold. Comparing two lists is much
+# The hint, narrowed to the lines that differ, or [-1, -1] if it is wrong. Comparing two lists is much
 # cheaper than copying parts of them, so the hint is proved by patching `old` for a moment.
 def Believed(old: list<string>, new: list<string>, hint: dict<number>): list<number>
   if empty(hint)
@@ -90,7 +90,7 @@ export def Patch(lines: list<string>, at: number, count: number, replacement: li
   endif
 enddef
 
-# How many lines are equal from the top, by halving.
+# How many lines are equal from the top, by binary search.
 def EqualAbove(old: list<string>, new: list<string>): number
   var low = 0
   var high = min([len(old), len(new)])
@@ -105,7 +105,7 @@ def EqualAbove(old: list<string>, new: list<string>): number
   return low
 enddef
 
-# How many of the lines under `above` are equal from the bottom, by halving.
+# How many of the lines under `above` are equal from the bottom, by binary search.
 def EqualBelow(old: list<string>, new: list<string>, above: number): number
   const [oldCount, newCount] = [len(old), len(new)]
   var low = 0
@@ -155,8 +155,8 @@ def EditBetween(old: list<string>, new: list<string>, above: number, below: numb
   }
 enddef
 
-# How many bytes at the start of a line stay, at most `front`: up to the caret, if it is where the change may as well have
-# been. After a deletion at the end of a line the caret has stepped back, and says nothing.
+# How many bytes at the start of a line stay, at most `front`: up to the caret, if the change may equally well have been
+# there. After a deletion at the end of a line the caret has moved back, so it does not help.
 def FrontByCaret(front: number, old: string, new: string, caret: dict<number>): number
   const growth = len(new) - len(old)
   const at = growth > 0 ? caret.behind - growth : caret.character
@@ -250,7 +250,7 @@ export def IsBefore(one: dict<any>, other: dict<any>): bool
   return one.line < other.line || (one.line == other.line && one.character < other.character)
 enddef
 
-# Makes one edit in `lines` and says what it did to whole lines: {at, count, lines, bytes}, without the lines that stay.
+# Applies one edit to `lines` and returns what it did to whole lines: {at, count, lines, bytes}, without the lines that stay.
 export def Splice(lines: list<string>, edit: dict<any>): dict<any>
   const [start, end] = [edit.range.start, edit.range.end]
   const grown = len(edit.newText) - ByteCountIn(lines, edit.range)

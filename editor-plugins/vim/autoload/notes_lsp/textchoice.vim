@@ -4,7 +4,7 @@ vim9script
 import autoload 'notes_lsp/gate.vim'
 import autoload 'notes_lsp/status.vim'
 
-# Whether the service refuses because there are several texts. The choice is then to be shown.
+# Whether the service refuses because there are several texts, so that the user must choose.
 export def IsAsked(answer: dict<any>): bool
   return !empty(Texts(answer))
 enddef

@@ -16,7 +16,7 @@ export def Take(result: dict<any>)
   Give(result)
 enddef
 
-# Shows the last ticket of the current note again, or takes it away.
+# Shows the last ticket of the current note again, or hides it.
 export def Again()
   const window = bufwinid(list.Number(ticketName))
   if window > 0

@@ -1,5 +1,5 @@
 vim9script
-# Undo in notes. Vim's own would take back what others typed, so its keys and commands ask the service.
+# Undo in notes. Vim's own would undo what others typed, so its keys and commands ask the service.
 
 import autoload 'notes_lsp/buffer.vim'
 import autoload 'notes_lsp/condition.vim'
@@ -8,7 +8,7 @@ import autoload 'notes_lsp/service.vim'
 import autoload 'notes_lsp/status.vim'
 
 const keys = {u: 'undo', U: 'undo', '<Undo>': 'undo', 'g-': 'undo', '<C-r>': 'redo', 'g+': 'redo'}
-# More steps than anyone has taken.
+# More steps than any history has.
 const all = 1000000
 const secondsIn = {s: 1, m: 60, h: 3600, d: 86400}
 # An Ex command by itself: a count, its name, a bang, its argument.
@@ -35,8 +35,8 @@ export def Unmap(bufnr: number)
   endfor
 enddef
 
-# Maps of a buffer can only be removed while it is the current one. In one that was let go of elsewhere, the first use of a
-# key does that, and then what the key does in any file.
+# A buffer's maps can be removed only while it is the current one. If it was detached elsewhere, the first use of a
+# key removes them, and then does what the key does in any file.
 def Press(key: string, verb: string)
   const count = v:count1
   status.OnActivity()
@@ -52,7 +52,7 @@ def IsWanted(): bool
   return g:->get('notes_lsp_map_undo', true)
 enddef
 
-# A command line was typed and is about to be carried out: in a note, one that undoes becomes a call of Run.
+# A command line is about to be executed: in a note, an undo command becomes a call of Run.
 export def OnCommandLine()
   if !IsWanted() || v:event->get('abort', false) || empty(buffer.Of(bufnr()))
     return

@@ -1,16 +1,16 @@
 vim9script
-# Lists that the service lays out, and that follow what happens: of notes, people, agenda items, states. The answer to a
-# view's request has `lines` and, for each, a `row` with what its keys act on. Nothing is asked while nothing happens.
+# Live lists that the service lays out: of notes, people, agenda items, states. The answer to a
+# view's request has `lines` and, for each, a `row` with what its keys act on. Requests are made only when something happens.
 
 import autoload 'notes_lsp/gate.vim'
 import autoload 'notes_lsp/list.vim'
 import autoload 'notes_lsp/service.vim'
 import autoload 'notes_lsp/status.vim'
 
-# Several events at once are one question.
+# Several events at once cause one request.
 const newsPause = 100
 
-# So many lines are asked for first; the rest when they are on the screen.
+# How many lines to request first; the rest is requested when it comes into view.
 const firstPage = 200
 
 # By buffer number: {method, params, keys, lines, rows, token, needed, isAsking, isStale, Shown}. `token` names what is shown, so
@@ -41,7 +41,7 @@ export def Map(key: string, words: string, needed: string, Do: func)
   keys->add([key, words, needed, Do])
 enddef
 
-# Something has happened: what is on the screen is asked for again, soon.
+# Something has happened: soon requests again what is on the screen.
 export def Refresh()
   if newsTimer == 0 && !empty(Visible())
     newsTimer = timer_start(newsPause, (_) => {
@@ -57,7 +57,7 @@ def Visible(): list<number>
   return views->keys()->mapnew((_, it) => str2nr(it))->filter((_, it) => bufwinid(it) > 0)
 enddef
 
-# `opens`: the user opens the list; what was news in it before is none any more.
+# `opens`: the user opens the list, so its earlier news is no longer new.
 def Ask(bufnr: number, opens = false)
   final view = views[bufnr]
   if view.isAsking
@@ -73,7 +73,7 @@ def Ask(bufnr: number, opens = false)
     view.isAsking = false
     gate.WhenSafe(() => {
       if answer->has_key('error')
-        # A list of what there is not is none.
+        # There is nothing to list.
         if empty(view.rows) && bufnr == bufnr()
           list.Close()
         endif
@@ -112,7 +112,7 @@ def Fill(bufnr: number, view: dict<any>, result: dict<any>)
   endif
 enddef
 
-# What is shown, with what an answer has for it: all of it, or what stands in place of some lines.
+# The shown lines, updated by an answer that has all of them, or replacements for some.
 def Spliced(shown: list<any>, result: dict<any>, part: string): list<any>
   if !result->has_key('first')
     return result->get(part, [])
@@ -120,7 +120,7 @@ def Spliced(shown: list<any>, result: dict<any>, part: string): list<any>
   return shown->slice(0, result.first) + result[part] + shown->slice(result.first + result.removed)
 enddef
 
-# By what a row is the same when it stands on another line.
+# Identifies a row when it moves to another line.
 def Key(row: dict<any>): string
   return empty(row) ? '' : [row->get('id', ''), row->get('item', ''), row->get('peer', ''), row->get('heads', [])]->string()
 enddef

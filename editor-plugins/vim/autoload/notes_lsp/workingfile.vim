@@ -1,9 +1,9 @@
 vim9script
-# The working file of a note: written by this Vim, and now and then by another program.
+# The working file of a note, which this Vim writes, and sometimes another program.
 #
-# What another program writes there, the service merges into the note, and it comes into the buffer as an edit. So Vim has
+# The service merges what another program writes there into the note, and it reaches the buffer as an edit. So Vim has
 # nothing to ask: neither what to do about a file that has changed, nor whether to write over it. While the service restarts
-# Vim leaves the file alone, too: the service merges it as soon as it is back. Only writing over it is a question then.
+# Vim also leaves the file alone: the service merges it as soon as it is back. Then Vim asks only before it overwrites the file.
 
 import autoload 'notes_lsp/buffer.vim'
 import autoload 'notes_lsp/service.vim'
@@ -27,7 +27,7 @@ export def SetAutocommands(note: dict<any>)
   execute $'autocmd notes_lsp_part FileWriteCmd {Pattern(note.path)} OnWritingPart()'
 enddef
 
-# The file of a note holds all of it: a part in its place would look as if another program had deleted the rest, for everyone.
+# A note's file must have the whole text: a part of it would look as if another program had deleted the rest, for everyone.
 def OnWritingPart()
   status.Warn('Choose another file: a part cannot replace the note')
 enddef
@@ -71,7 +71,7 @@ def OnChanged(bufnr: number)
   })
 enddef
 
-# The service says that the note has all that the file with this hash holds.
+# The service says that the note contains all of the file with this hash.
 export def OnFile(params: dict<any>)
   final note = buffer.WithURI(params.uri)
   if !empty(note)
@@ -82,7 +82,7 @@ export def OnFile(params: dict<any>)
   endif
 enddef
 
-# The buffer has all edits that came before this message. If it equals the file, there is nothing to be written.
+# The buffer has all edits that came before this message. If it equals the file, there is nothing to write.
 export def ShowNews(note: dict<any>)
   note.isFileNews = false
   if note.tick == getbufvar(note.bufnr, 'changedtick') && getbufvar(note.bufnr, '&modified')
@@ -91,7 +91,7 @@ export def ShowNews(note: dict<any>)
   endif
 enddef
 
-# Before Vim writes the file: what another program wrote there is merged first, so that Vim need not ask.
+# Before Vim writes the file: first waits until what another program wrote is merged, so that Vim need not ask.
 def OnWriting(bufnr: number)
   buffer.Guarded(bufnr, (note) => {
     sync.Drain(note, false)
@@ -131,7 +131,7 @@ def Believe(note: dict<any>)
   endtry
 enddef
 
-# Vim reports a write that failed, or was refused, as well; then the buffer is still modified, as a rule.
+# Vim also reports a write that failed or was refused; the buffer is then usually still modified.
 def OnWritten(bufnr: number)
   buffer.Guarded(bufnr, (note) => {
     if !note.isOpen || fnamemodify(expand('<afile>'), ':p') !=# note.path
