@@ -56,6 +56,16 @@ def Wake()
   endif
 enddef
 
+# Where a popup opens while Vim waits for a key, Vim would still map that key, and type into the buffer what the popup leaves of
+# the mapping. A wait that begins with the popup maps nothing.
+export def WaitAnew()
+  if state('c') != '' || state('x') != ''
+    # The key that does nothing is not the user's.
+    safeStatesToCome += 1
+  endif
+  feedkeys("\<Ignore>", 'in')
+enddef
+
 # A message that waits while something else is to be read.
 export def Say(message: string)
   Add(message, 'None')
