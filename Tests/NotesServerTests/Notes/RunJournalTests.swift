@@ -159,7 +159,7 @@ import Testing
       notebook.update(key) { $0.fileBase = base("c") }
       try await notebook.save(key)
     }
-    await journal.recover(repo, storage)
+    await journal.killed.recover(repo, storage)
     #expect(files.journals.isEmpty)
     for _ in 0..<2 {
       try await notebook.takeUnrecordedBases(of: key, handle)
@@ -177,7 +177,7 @@ import Testing
     let wrote = ClientBase(base: TextBase(heads: handle.document.heads(), steps: []), time: Date(milliseconds: 5))
     RunJournal(files: log, run: "aa").editorWrote(wrote, NoteKey(id))
     files.journals["aa"] = log.writings.flatMap(\.self)
-    await journal.recover(repo, storage)
+    await journal.killed.recover(repo, storage)
     #expect(files.journals.isEmpty)
     #expect(try await Notebook(storage: storage).editorTexts(of: NoteKey(id)) == [wrote.base])
   }
@@ -194,11 +194,11 @@ import Testing
     files.journals["0123456789abcdef0123456789abcdef"] = log.writings.flatMap(\.self)
     let earlier = files.journals
     var tellings = 0
-    journal.onKept = { tellings += 1 }
+    journal.killed.onKept = { tellings += 1 }
     for _ in 0..<2 {
       // It may be read again: while a document is missing, it stays.
       files.journals = earlier
-      await journal.recover(repo, storage)
+      await journal.killed.recover(repo, storage)
     }
     let kept = try await storage.loadRange([RecoveredText.collection]).compactMap { RecoveredText($0) }
     #expect(kept.map(\.text) == (isMerged ? [] : [Array("mine\n".utf8)]))
@@ -233,7 +233,7 @@ import Testing
     try await notebook.save(key)
     let news = FileNews(base, item: nil, replacing: nil)
     files.journals["aa"] = JournalFrame(document: id, files: [news]).encoded
-    await journal.recover(repo, storage)
+    await journal.killed.recover(repo, storage)
     try await notebook.takeUnrecordedBases(of: key, handle)
     try await notebook.loadBase(of: key)
     #expect(notebook[key]?.fileBase == nil)
@@ -246,7 +246,7 @@ import Testing
   @Test func aNoteThatIsInTheJournalAndNotInTheStoreIsMadeOfIt() async throws {
     let (fetched, typed) = try changes()
     leave(fetched, typed)
-    await journal.recover(repo, storage)
+    await journal.killed.recover(repo, storage)
     #expect(try await storedText() == "fetched typed")
     #expect(files.journals.isEmpty)
   }
@@ -254,13 +254,13 @@ import Testing
   @Test func aJournalWhoseNoteIsNotHereWaitsForIt() async throws {
     let (fetched, typed) = try changes()
     leave(typed)
-    await journal.recover(repo, storage)
+    await journal.killed.recover(repo, storage)
     #expect(!files.journals.isEmpty)
     #expect(try await storedText() == nil)
     // A peer brings the note.
     _ = try #require(try repo.make(id, of: fetched))
-    #expect(journal.waits(for: id))
-    await journal.recover(repo, storage)
+    #expect(journal.killed.waits(for: id))
+    await journal.killed.recover(repo, storage)
     #expect(try await storedText() == "fetched typed")
     #expect(files.journals.isEmpty)
   }
@@ -269,7 +269,7 @@ import Testing
     let (fetched, typed) = try changes()
     leave(fetched, typed)
     try await repo.delete(id: id)
-    await journal.recover(repo, storage)
+    await journal.killed.recover(repo, storage)
     #expect(try await storedText() == nil)
     #expect(files.journals.isEmpty)
   }

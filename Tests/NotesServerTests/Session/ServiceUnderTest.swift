@@ -24,7 +24,10 @@ final class ServiceUnderTest {
   var onMessage: (@AutomergeRepo (JSONValue) -> Void)?
 
   /// - Parameter files: those of an earlier service of the same name.
-  init(_ world: RepoWorld, _ name: String = "ben", files: MemoryFiles = MemoryFiles(), journal: any JournalAccess = NoJournal()) {
+  init(
+    _ world: RepoWorld, _ name: String = "ben", files: MemoryFiles = MemoryFiles(),
+    journal: any JournalAccess = NoJournal()
+  ) {
     self.world = world
     self.files = files
     let repo = world.start(name)
