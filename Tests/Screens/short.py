@@ -66,7 +66,8 @@ class ShortSteps:
                 ana.command(f"NotesAccess Ben {access}", "")
                 keep("access", words)
             ana.command("NotesShare read uses=3 days=2", "")
-            keep("a-ticket-with-options", "Anyone with this ticket can read this note (3 uses)", "You must both be online")
+            keep("a-ticket-with-options", "Anyone with this ticket can read this note (3 uses)",
+                 "You must both be online, and in reach of each other, by ")
             ana.command("NotesTicket", "")
             keep("the-ticket-is-closed", "Bread", absent=["Anyone with this ticket"])
         # Who has the note is not invited to it; a plain file becomes a note when somebody is.
