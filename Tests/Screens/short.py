@@ -100,6 +100,13 @@ class ShortSteps:
                 ana.sees("[Notes history]", absent=["[Notes diff] [-]"])
                 ana.type("q")
                 ana.sees("Shopping.md", absent=["[Notes history] [-]"])
+        else:
+            ana.command("", "notes-history")
+            ana.sees("*notes history*", "What changed")
+            ana.type("d")
+            ana.sees("@@ line", "Ben")
+            ana.type("q")
+            ana.sees("Shopping.md", absent=["*notes diff*", "*notes history*"])
         # A list beside the note counts its words without anything being saved.
         ana.command("Notes", "notes")
         keep("counted", "4 words")
