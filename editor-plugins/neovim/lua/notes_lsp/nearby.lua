@@ -101,6 +101,7 @@ return function(M, ask, choose, sees)
         vim.list_extend(lines, { "", "WARNING: another key uses this name too.",
           "Someone may pretend to be the person you met." })
       end
+      vim.list_extend(lines, { "", "q closes this" })
       view.show("Notes verify", lines)
     end)
   end
