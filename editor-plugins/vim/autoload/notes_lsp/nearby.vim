@@ -102,6 +102,7 @@ enddef
 # Shows what waits for an answer of this user.
 export def Answer()
   service.Request('notes/invitations', {}, commands.Then((result) => {
+    status.Forget(':NotesAnswer')
     var sent: list<any> = result->get('sent', [])
     const open = result->get('invitations', []) + sent->copy()->filter((_, it) => it.awaitsConfirmation)
     if empty(open)
