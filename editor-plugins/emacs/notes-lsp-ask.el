@@ -24,7 +24,7 @@
 (require 'notes-lsp-service)
 (require 'notes-lsp-shown)
 
-(defvar notes-lsp--running)
+(declare-function notes-lsp--command-runs-p "notes-lsp-buffer" ())
 
 (defvar notes-lsp-patience 0.1
   "How many seconds a command waits before it goes on in the background.
@@ -180,7 +180,7 @@ SPEC is (VARIABLE METHOD PARAMS . KEYS), KEYS as for `notes-lsp-ask'."
 (defun notes-lsp--undisturbed-p (question)
   "Return non-nil if the person has only waited since QUESTION was asked."
   (and (= notes-lsp--commands-begun (notes-lsp--question-commands question))
-       (null notes-lsp--running)
+       (not (notes-lsp--command-runs-p))
        (= 0 (recursion-depth))
        (not executing-kbd-macro)
        (null unread-command-events)
