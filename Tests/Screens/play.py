@@ -213,9 +213,9 @@ class Scenario(ShortSteps):
         if self.isShort:
             self.join_from_the_list()
 
-    def ticket(self):
-        """A ticket of Ana's for Shopping."""
-        return subprocess.run([binary, "share", "Shopping", "--home", self.ana.home + "/store", "--notes", self.ana.home + "/notes"],
+    def ticket(self, title="Shopping"):
+        """A ticket of Ana's."""
+        return subprocess.run([binary, "share", title, "--home", self.ana.home + "/store", "--notes", self.ana.home + "/notes"],
                               check=True, capture_output=True, text=True).stdout.strip()
 
     def begin(self):

@@ -48,6 +48,12 @@ class ShortSteps:
             ticket = self.ticket()
             di.command(f"NotesJoin {ticket}", "notes-join", ticket)
             di.sees("Bread", "Shopping.md")
+            # A meeting opens at its first item, and says where the others are.
+            ticket = self.ticket("Weekly")
+            di.command(f"NotesJoin {ticket}", "notes-join", ticket)
+            di.sees("Minutes of Hiring")
+            di.command("NotesLog", "notes-log")
+            di.sees('The first item of "Weekly". ' + (":NotesAgenda" if di.isVi else "M-x notes-agenda") + " shows all")
         finally:
             di.end()
 

@@ -151,6 +151,10 @@ SPEC is (VARIABLE METHOD PARAMS . KEYS), KEYS as for `notes-lsp-ask'."
 (defun notes-lsp--deliver (question)
   "Deal with the answer to QUESTION, for which the person did not wait."
   (notes-lsp--forget-question question)
+  ;; That it is waited for is not true any more.
+  (when (and (notes-lsp--question-waiting question)
+             (equal (current-message) (notes-lsp--line (notes-lsp--question-waiting question))))
+    (message nil))
   (cond
    ((eq 'failed (notes-lsp--question-state question))
     (notes-lsp--guarded "asking"
