@@ -62,6 +62,7 @@ docs-check: docs
 screens: setup
 	swift build $(CHECK) --product notes-lsp
 	Tests/Screens/play.py
+	Tests/Screens/terminals.py
 
 bench: setup
 	swift build $(RELEASE) --product notes-lsp

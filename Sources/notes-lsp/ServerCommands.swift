@@ -8,8 +8,8 @@ struct Connect: ParsableCommand {
   static let configuration = CommandConfiguration(
     abstract: "Connect to a server that is always on, now and after each start.",
     discussion: """
-      The server gets no note by this. --note publishes one there, and prints a URL with which other people on the same server can \
-      join it. Without a running editor the server is remembered, and connected when one starts.
+      The server gets no note by this. --note publishes one there, and prints a ticket with which people whom the server lets in \
+      can join it. Without a running editor the server is remembered, and connected when one starts.
       """)
 
   @OptionGroup var store: StoreOptions
@@ -29,6 +29,7 @@ struct Connect: ParsableCommand {
           "notes/publish", ["id": try await session.currentId(of: note), "url": result["url"] ?? .string(url)])
         if case .object(var members) = result {
           members["note"] = published["url"]
+          members["ticket"] = published["ticket"]
           result = .object(members)
         }
       }
@@ -37,7 +38,7 @@ struct Connect: ParsableCommand {
     guard !json else { return Output.print(json: result) }
     let state = result["state"] == "connected" ? "connected" : "remembered, not connected yet"
     Output.print(fields: result["url"]?.stringValue, state, result["message"]?.stringValue)
-    if let note = result["note"]?.stringValue { Output.print(fields: note) }
+    if let ticket = result["ticket"]?.stringValue { Output.print(fields: ticket) }
   }
 }
 

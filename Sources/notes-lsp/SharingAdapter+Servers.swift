@@ -90,6 +90,26 @@ extension SharingAdapter {
     for server in connected { try await publish(document, on: server.peer) }
   }
 
+  /// Asks the ticket's server for the document from now on. This person connects to a server that is not known yet, and
+  /// forgets it again if it does not answer; a known one keeps its token.
+  func seek(_ ticket: ServerTicket) async throws(SharingError) {
+    let servers = try knownServers()
+    guard let server = KnownServer(ticket.server) else { return }
+    let isNew = servers[server.peer] == nil
+    let connection: ServerConnection
+    if isNew {
+      connection = try await connect(server: ticket.server, token: nil)
+    } else {
+      await servers.settled(server.peer, within: Self.firstCall, by: clock)
+      connection = self.connection(to: server.peer, of: servers)
+    }
+    guard connection.isConnected else {
+      if isNew { _ = try await forget(server: ticket.server) }
+      throw .notReached(reason: "\(server.name) does not let you in: \(connection.problem ?? "no answer").")
+    }
+    try await publish(ticket.document, on: server.peer)
+  }
+
   func gaveUp(_ document: DocumentId) async {
     do {
       _ = try await unpublish(document, from: nil)

@@ -164,6 +164,10 @@ final class SharingAdapter: SharingService {
       try await seek(id)
       return id
     }
+    if let ticket = ServerTicket(ticket) {
+      try await seek(ticket)
+      return ticket.document
+    }
     do {
       return try await network().join(ticket: ticket)
     } catch let error as JoinError {

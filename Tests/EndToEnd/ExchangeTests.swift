@@ -135,6 +135,17 @@ struct ExchangeTests {
     #expect(note.client.text.string == "milk\n")
   }
 
+  @Test(arguments: ["no/such/out.md", "no/such/repo/"]) func anExportMakesNoFolderThatIsMissing(name: String) throws {
+    let note = try OpenNote(text: "milk\n")
+    let path = note.user.directory.file(name)
+    let refusal = try note.process.refusal(
+      "notes/export",
+      ["id": .string(note.id), "path": .string(path), "format": name.hasSuffix("/") ? "automerge-repo" : "markdown"])
+    #expect(refusal?.kind == "notFound")
+    #expect(refusal?.message == "There is no folder \(note.user.directory.file("no/such")).")
+    #expect(!FileManager.default.fileExists(atPath: note.user.directory.file("no")))
+  }
+
   @Test func aFileThatIsThereIsOnlyReplacedOnRequest() throws {
     let note = try OpenNote(text: "milk\n")
     let target = note.user.directory.file("target.md")

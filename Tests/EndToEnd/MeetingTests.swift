@@ -76,6 +76,45 @@ struct MeetingTests {
     expectNoComplaints(tea, cake)
   }
 
+  /// The end of a text is the same cursor in every text: a caret there stood in all items at once, as did what was pointed at.
+  @Test func aCaretAtTheEndOfAnItemIsInNoOtherOne() throws {
+    let ana = try Meeting()
+    let clients = try [ana.client(0), ana.client(1)]
+    let shared = try ana.process.request("notes/share", ["id": .string(ana.id)])
+    let user = try NotesUser("Ben")
+    let ben = try user.startInitialized()
+    var cake = try #require(
+      try ben.request("notes/join", ["ticket": shared["ticket"] ?? .null])["items"]?[1]?.objectValue)
+    cake["id"] = .string(ana.id)
+    let client = try ModelClient(ben, note: .object(cake))
+    let end: JSONValue = ["line": 1, "character": 0]
+    let here: JSONValue = ["start": end, "end": end]
+    client.sendCursor(at: 6)
+    try ana.process.waitFor("Ben's caret") { clients[1].peers.first?["ranges"]?[0] == here }
+    #expect(clients[0].peers.first?["name"] == "Ben")
+    #expect(clients[0].peers.first?["ranges"]?.arrayValue == [])
+
+    try ben.request(
+      "notes/point",
+      ["uri": .string(client.uri), "version": JSONValue(client.version), "rev": JSONValue(client.rev), "range": here])
+    let told = try ana.process.waitForNotification("notes/event") { $0["kind"] == "pointed" }
+    client.edit(0..<0, with: "fresh ")
+    client.flush()
+    try ana.process.waitFor("what Ben typed") { clients[1].text.string == "fresh apple\n" }
+    let pointed = ana.process.messages.filter { $0["params"]?["kind"] == "pointed" }
+    #expect(pointed.map { $0["params"]?["uri"] } == [.string(clients[1].uri)], "\(told)")
+    expectNoComplaints(clients[0], clients[1], client)
+    try ben.shutdown()
+  }
+
+  @Test func aListOfADeletedMeetingSaysThatItIsDeleted() throws {
+    let meeting = try Meeting()
+    try meeting.process.request("notes/delete", ["id": .string(meeting.id)])
+    let list = try meeting.process.request("notes/items", ["id": .string(meeting.id), "width": 80])
+    #expect(list["lines"] == ["\"Weekly\" is deleted. :NotesUndelete restores it"])
+    #expect(list["rows"] == [[:]])
+  }
+
   @Test func itemsAreRenamedMovedAndDeleted() throws {
     let meeting = try Meeting()
     let (tea, cake) = (try meeting.client(0), try meeting.client(1))

@@ -63,6 +63,38 @@ struct ServerConnectionTests {
     #expect(try server.metrics()["notes_changes_total{direction=\"in\"}"] ?? 0 >= 3)
   }
 
+  /// Neither can be called by the other, and only Ana knew of the server: its ticket is all that Ben gets.
+  @Test func aTicketThatNamesAServerBringsTwoPeopleTogether() throws {
+    let server = try server()
+    let ana = try connected(NotesUser("Ana"), to: server)
+    let anas = try ModelClient(ana, note: try ana.request("notes/create", ["title": "Shopping", "text": "milk\n"]))
+    let published = try ana.request("notes/publish", ["uri": .string(anas.uri), "url": .string(server.websocket)])
+    let ticket = try #require(published["ticket"]?.stringValue)
+    #expect(ticket == "\(server.websocket)#automerge:\(anas.id)")
+
+    // A server that does not let one in is not remembered.
+    let ben = try NotesUser("Ben").startInitialized()
+    let refusal = try ben.refusal("notes/join", ["ticket": .string(ticket)])
+    #expect(refusal?.kind == "unreachable", "\(String(describing: refusal))")
+    #expect(refusal?.message.hasPrefix("127.0.0.1 does not let you in: ") == true)
+    #expect(try ben.request("notes/peers")["peers"] == [])
+
+    let withToken = ticket.replacing("/#", with: "/?token=\(Self.token)#")
+    let bens = try ModelClient(ben, note: try ben.request("notes/join", ["ticket": .string(withToken)]))
+    #expect(bens.text.string == "milk\n")
+    bens.edit(0..<0, with: "bread\n")
+    bens.flush()
+    anas.edit(5..<5, with: "oats\n")
+    anas.flush()
+    try ModelClient.waitForConvergence([anas, bens])
+    expectNoComplaints(anas, bens)
+
+    // One who is connected already joins with the plain ticket.
+    let cyd = try connected(NotesUser("Cyd"), to: server)
+    let cyds = try ModelClient(cyd, note: try cyd.request("notes/join", ["ticket": .string(ticket)]))
+    try ModelClient.waitForConvergence([anas, bens, cyds])
+  }
+
   @Test func aNoteThatGoesOnWithoutAGuestIsPublishedAsBefore() throws {
     let server = try server()
     let ana = try connected(NotesUser("Ana"), to: server)
@@ -186,6 +218,7 @@ struct ServerConnectionTests {
     let answer = try JSONValue(parsing: result.output)
     #expect(answer["state"] == "connected")
     #expect(answer["note"]?.stringValue == "automerge:\(note.id)")
+    #expect(answer["ticket"]?.stringValue == "\(server.websocket)#automerge:\(note.id)")
     try note.process.waitFor("the server has it") { try isInSync(note.client) }
     #expect(try note.user.run(["peers"]).output.contains("connected"))
     #expect(try note.user.run(["disconnect", server.websocket]).exit == .code(0))

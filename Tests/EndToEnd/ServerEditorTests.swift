@@ -48,13 +48,13 @@ struct ServerEditorTests {
       let id = try owner.waitUntilAttached()
       try connect(owner, to: server)
       try answerPublish(owner)
-      let url = try publishedURL(owner)
-      #expect(url.hasPrefix("automerge:"))
+      let ticket = try publishedTicket(owner)
+      #expect(ticket.hasPrefix("\(server.websocket)#automerge:"))
       // All join the first note; for the others it is enough that one does.
       for guest in number == 0 ? Array(editors.dropFirst()) : [editors[number - 1]] {
         // In no note, so nothing is offered.
         if number == 0 { try connect(guest, to: server) }
-        try guest.join(url)
+        try guest.join(ticket)
         try guest.session.wait(for: "the other's note") { try guest.documentId() == id }
         _ = try guest.waitUntilAttached()
         try typeBothWays("\(number)", owner, guest)
@@ -114,7 +114,7 @@ struct ServerEditorTests {
     try editor.waitForScreen("Published")
   }
 
-  private func publishedURL(_ editor: any EditorUnderTest) throws -> String {
+  private func publishedTicket(_ editor: any EditorUnderTest) throws -> String {
     let code =
       switch editor {
       case is EmacsUnderTest: "(substring-no-properties (car kill-ring))"

@@ -90,6 +90,15 @@ struct SharingTests {
     expectNoComplaints(ana.client, ben.client)
   }
 
+  @Test func whoBlocksTheHostIsNotToldThatTheHostStoppedSharing() throws {
+    let ana = try OpenNote("Ana", text: "note\n")
+    let ben = try JoinedNote("Ben", ticket: ana.ticket())
+    try ben.process.request("notes/trust", ["peer": "Ana", "state": "blocked"])
+    let told = try ben.process.waitForNotification("notes/event") { $0["kind"] == "unshared" }
+    #expect(told["message"]?.stringValue?.hasPrefix("No longer shared: ") == true, "\(told)")
+    try ben.process.shutdown()
+  }
+
   /// Cleo's caret comes to Ben by way of Ana. When Ben shares with Ana no more, Cleo is not in his note either, and it is no news.
   @Test func aGuestThatLeavesANoteSeesNoPeopleInItAnyMore() throws {
     let ana = try OpenNote("Ana", text: "note\n")

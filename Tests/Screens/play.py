@@ -29,12 +29,12 @@ patience = int(os.environ.get("NOTES_PATIENCE", 120))
 class Editor:
     """One person's editor in a tmux of its own."""
 
-    def __init__(self, kind, name, folder):
+    def __init__(self, kind, name, folder, terminal="screen-256color", setting=""):
         self.kind, self.name, self.folder = kind, name, folder
         self.isVi = kind != "emacs"
         self.home = f"{folder}/{name}"
-        os.makedirs(self.home + "/store")
-        os.makedirs(self.home + "/notes")
+        os.makedirs(self.home + "/store", exist_ok=True)
+        os.makedirs(self.home + "/notes", exist_ok=True)
         command = [binary, "--home", self.home + "/store", "--notes", self.home + "/notes", "--listen", "127.0.0.1:0",
                    "--no-discovery", "--log", self.home + "/log"]
         self.socket = f"{folder}/{name}.tmux"
@@ -53,9 +53,9 @@ class Editor:
                      f"(setq notes-lsp-command '({' '.join(quoted)}))"]
             start = f"emacs -nw -Q -l {settings}"
         with open(settings, "w") as file:
-            file.write("\n".join(lines) + "\n")
+            file.write("\n".join(lines + [setting]) + "\n")
         self.tmux("new-session", "-d", "-x", "80", "-y", "24",
-                  f"env -u NOTES_DIR -u NOTES_HOME TERM=screen-256color LANG=C.UTF-8 LC_ALL=C.UTF-8 TZ=UTC HOME={self.home} {start}")
+                  f"env -u NOTES_DIR -u NOTES_HOME TERM={terminal} LANG=C.UTF-8 LC_ALL=C.UTF-8 TZ=UTC HOME={self.home} {start}")
         self.tmux("set-option", "-sg", "escape-time", "0")
 
     def tmux(self, *arguments):
@@ -213,9 +213,9 @@ class Scenario(ShortSteps):
         if self.isShort:
             self.join_from_the_list()
 
-    def ticket(self):
-        """A ticket of Ana's for Shopping."""
-        return subprocess.run([binary, "share", "Shopping", "--home", self.ana.home + "/store", "--notes", self.ana.home + "/notes"],
+    def ticket(self, title="Shopping"):
+        """A ticket of Ana's."""
+        return subprocess.run([binary, "share", title, "--home", self.ana.home + "/store", "--notes", self.ana.home + "/notes"],
                               check=True, capture_output=True, text=True).stdout.strip()
 
     def begin(self):

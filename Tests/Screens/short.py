@@ -48,6 +48,12 @@ class ShortSteps:
             ticket = self.ticket()
             di.command(f"NotesJoin {ticket}", "notes-join", ticket)
             di.sees("Bread", "Shopping.md")
+            # A meeting opens at its first item, and says where the others are.
+            ticket = self.ticket("Weekly")
+            di.command(f"NotesJoin {ticket}", "notes-join", ticket)
+            di.sees("Minutes of Hiring")
+            di.command("NotesLog", "notes-log")
+            di.sees('The first item of "Weekly". ' + (":NotesAgenda" if di.isVi else "M-x notes-agenda") + " shows all")
         finally:
             di.end()
 
@@ -66,7 +72,8 @@ class ShortSteps:
                 ana.command(f"NotesAccess Ben {access}", "")
                 keep("access", words)
             ana.command("NotesShare read uses=3 days=2", "")
-            keep("a-ticket-with-options", "Anyone with this ticket can read this note (3 uses)", "You must both be online")
+            keep("a-ticket-with-options", "Anyone with this ticket can read this note (3 uses)",
+                 "You must both be online, and in reach of each other, by ")
             ana.command("NotesTicket", "")
             keep("the-ticket-is-closed", "Bread", absent=["Anyone with this ticket"])
         # A person who has the note is not invited again; a plain file becomes a note with its first invitation.
@@ -99,6 +106,13 @@ class ShortSteps:
                 ana.sees("[Notes history]", absent=["[Notes diff] [-]"])
                 ana.type("q")
                 ana.sees("Shopping.md", absent=["[Notes history] [-]"])
+        else:
+            ana.command("", "notes-history")
+            ana.sees("*notes history*", "What changed")
+            ana.type("d")
+            ana.sees("@@ line", "Ben")
+            ana.type("q")
+            ana.sees("Shopping.md", absent=["*notes diff*", "*notes history*"])
         # A list beside the note counts its words without anything being saved.
         ana.command("Notes", "notes")
         keep("counted", "4 words")

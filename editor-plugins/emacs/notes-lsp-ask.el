@@ -24,7 +24,7 @@
 (require 'notes-lsp-service)
 (require 'notes-lsp-shown)
 
-(defvar notes-lsp--running)
+(declare-function notes-lsp--command-runs-p "notes-lsp-buffer" ())
 
 (defvar notes-lsp-patience 0.1
   "How many seconds a command waits before it goes on in the background.
@@ -151,6 +151,10 @@ SPEC is (VARIABLE METHOD PARAMS . KEYS), KEYS as for `notes-lsp-ask'."
 (defun notes-lsp--deliver (question)
   "Deal with the answer to QUESTION, for which the person did not wait."
   (notes-lsp--forget-question question)
+  ;; That it is waited for is not true any more.
+  (when (and (notes-lsp--question-waiting question)
+             (equal (current-message) (notes-lsp--line (notes-lsp--question-waiting question))))
+    (message nil))
   (cond
    ((eq 'failed (notes-lsp--question-state question))
     (notes-lsp--guarded "asking"
@@ -180,7 +184,7 @@ SPEC is (VARIABLE METHOD PARAMS . KEYS), KEYS as for `notes-lsp-ask'."
 (defun notes-lsp--undisturbed-p (question)
   "Return non-nil if the person has only waited since QUESTION was asked."
   (and (= notes-lsp--commands-begun (notes-lsp--question-commands question))
-       (null notes-lsp--running)
+       (not (notes-lsp--command-runs-p))
        (= 0 (recursion-depth))
        (not executing-kbd-macro)
        (null unread-command-events)

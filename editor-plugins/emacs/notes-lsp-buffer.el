@@ -49,11 +49,19 @@ Runs after commands that failed, too."
   (while (and notes-lsp--running (>= (car notes-lsp--running) (recursion-depth)))
     (pop notes-lsp--running)))
 
+(defun notes-lsp--command-runs-p ()
+  "Return non-nil if a command runs.
+One that has left a minibuffer which a timer opened was never said to be
+over: only a command at its depth or above would say so."
+  (while (and notes-lsp--running (> (car notes-lsp--running) (recursion-depth)))
+    (pop notes-lsp--running))
+  notes-lsp--running)
+
 (defun notes-lsp--unsafe-p ()
   "Return non-nil while something relies on the current buffer not changing.
 That is a command that runs or waits for input, a minibuffer or another
 recursive edit, a keyboard macro, or an input method's draft."
-  (or notes-lsp--running
+  (or (notes-lsp--command-runs-p)
       (> (recursion-depth) 0)
       executing-kbd-macro
       (notes-lsp--composing-p)))

@@ -198,7 +198,10 @@ Without a ticket, answer an invitation from a person nearby."
     (if-let ((chosen (notes-lsp--text-chosen place)))
         (notes-lsp--join ticket chosen)
       (notes-lsp--visit place)
-      (notes-lsp--say "Opened \"%s\"" (file-name-base (plist-get place :path))))))
+      (if (seq-empty-p (plist-get place :items))
+          (notes-lsp--say "Opened \"%s\"" (file-name-base (plist-get place :path)))
+        (notes-lsp--say "The first item of \"%s\". :NotesAgenda shows all"
+                        (file-name-nondirectory (plist-get place :folder)))))))
 
 ;;;###autoload
 (defun notes-unshare (&optional peer)

@@ -26,7 +26,8 @@
   (define-key map (kbd "RET") #'notes-history-look)
   (define-key map "d" #'notes-history-row-diff)
   (define-key map "D" #'notes-history-diff)
-  (define-key map "R" #'notes-history-restore))
+  (define-key map "R" #'notes-history-restore)
+  (define-key map "q" #'notes-history-quit))
 
 (defvar-local notes-lsp--history-part nil
   "The range of the note that is to go back to a state, or nil for all of it.")
@@ -77,13 +78,21 @@ PARAMS is called with the row on this line; give THEN the result."
   (interactive nil notes-history-mode)
   (notes-lsp--ask-history
    :notes/diff (lambda (row) (list :from (plist-get row :before) :to (plist-get row :heads)))
-   (lambda (result _) (notes-lsp--show-diff result))))
+   (lambda (result row) (notes-lsp--show-diff result (plist-get row :author)))))
 
 (defun notes-history-diff ()
   "Show what changed since the state on this line."
   (interactive nil notes-history-mode)
   (notes-lsp--ask-history :notes/diff (lambda (row) (list :from (plist-get row :heads)))
                           (lambda (result _) (notes-lsp--show-diff result))))
+
+(defun notes-history-quit ()
+  "Put the history away, and what it shows of the note's past."
+  (interactive nil notes-history-mode)
+  (dolist (name '("*notes diff*" "*note as it was*"))
+    (let ((window (get-buffer-window name)))
+      (when window (quit-window nil window))))
+  (quit-window))
 
 (defun notes-history-restore ()
   "Make the note again what it was at the state on this line."
@@ -116,8 +125,9 @@ With an active region, only the lines from BEGIN to END go back to it."
   (notes-lsp-ask :notes/diff (notes-lsp--about (notes-lsp--this-note)) #'notes-lsp--show-diff
                  :waiting "Comparing…" :what "What is new"))
 
-(defun notes-lsp--show-diff (result)
-  "Show the hunks of RESULT, an answer to notes/diff."
+(defun notes-lsp--show-diff (result &optional author)
+  "Show the hunks of RESULT, an answer to notes/diff.
+AUTHOR is that of hunks that have none, as parts of an earlier state."
   (let ((hunks (plist-get result :hunks)))
     (when (seq-empty-p hunks) (user-error "Notes: Nothing has changed"))
     (with-current-buffer (get-buffer-create "*notes diff*")
@@ -126,8 +136,10 @@ With an active region, only the lines from BEGIN to END go back to it."
         (cl-loop
          for hunk across hunks
          for start = (plist-get (plist-get hunk :range) :start)
-         do (insert (format "@@ line %d @@ %s\n" (1+ (plist-get start :line))
-                            (notes-lsp--shown (plist-get hunk :author))))
+         for writer = (or (plist-get hunk :author) author "")
+         do (insert (string-trim-right (format "@@ line %d @@ %s" (1+ (plist-get start :line))
+                                               (notes-lsp--shown writer)))
+                    "\n")
          (notes-lsp--insert-marked "-" (plist-get hunk :oldText))
          (notes-lsp--insert-marked "+" (plist-get hunk :newText))))
       (goto-char (point-min))

@@ -204,6 +204,7 @@ Without one, ask for a person.  \\[notes-trust] takes it back."
   (notes-lsp--with-answer (result :notes/invitations (notes-lsp--empty)
                                   :waiting "Looking for invitations…"
                                   :what "The list of invitations")
+    (notes-lsp--forget-news "notes-answer")
     (let ((open (notes-lsp--unanswered result)))
       (unless open (notes-lsp--refuse (notes-lsp--not-yet (append (plist-get result :sent) nil))))
       (let* ((invitation (if (cdr open)

@@ -120,6 +120,11 @@ A message of ours that has not been read yet waits again."
           (last (append notes-lsp--waiting-news (list (cons text urgent))) notes-lsp--most-news))
     (notes-lsp--show-news)))
 
+(defun notes-lsp--forget-news (part)
+  "Drop the messages with PART that wait: the person does what they ask for."
+  (setq notes-lsp--waiting-news
+        (cl-remove-if (lambda (news) (string-search part (car news))) notes-lsp--waiting-news)))
+
 (defun notes-lsp--show-news ()
   "Show the oldest message, unless something else is to be read first."
   (when (and notes-lsp--waiting-news (not notes-lsp--unread) (not notes-lsp--news-pause)

@@ -51,15 +51,15 @@ another person's service."
 
 ;;;###autoload
 (defun notes-publish (url)
-  "Publish the current note on the server at URL; copy the note's own URL."
+  "Publish the current note on the server at URL; copy a ticket for others."
   (interactive (list (read-string "Server: " (car notes-lsp--servers) 'notes-lsp--servers)))
   (let ((note (notes-lsp--this-note)))
     (notes-lsp--with-answer (result :notes/publish (notes-lsp--about note :url url)
                                     :waiting "Publishing…" :background t)
-      (kill-new (plist-get result :url))
+      (kill-new (plist-get result :ticket))
       (setf (notes-lsp--note-unshared note) nil)
       (force-mode-line-update t)
-      (notes-lsp--say "Published; others :NotesJoin the URL you can yank")
+      (notes-lsp--say "Published; you can yank the ticket for others")
       result)))
 
 ;;;###autoload

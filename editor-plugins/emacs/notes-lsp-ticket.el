@@ -81,7 +81,11 @@ HOURS it is good.  Called from Lisp, wait for the ticket and return it."
               (notes-lsp--wrapped (plist-get result :ticket) width) "\n")
       (unless (string-blank-p words)
         (insert "\nOr read aloud:\n" (notes-lsp--wrapped words width) "\n"))
-      (insert "\nYou must both be online, and in reach of each other.\n"
+      (insert "\nYou must both be online, and in reach of each other"
+              (if (plist-get result :expires)
+                  (format-time-string ", by %b %d %H:%M" (/ (plist-get result :expires) 1000))
+                "")
+              ".\n"
               (notes-lsp--here "Copied. :NotesTicket closes this, and shows it again\n"))
       (unless (seq-empty-p (plist-get result :qr))
         (insert (format "Below: a QR code of %d lines\n" (length (plist-get result :qr)))

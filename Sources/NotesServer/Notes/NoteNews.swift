@@ -22,8 +22,8 @@ enum NoteNews: Hashable {
   /// The disk accepts no copy of words that the note does not accept, either. The service keeps them in memory and
   /// tries again.
   case notStored(isFull: Bool)
-  /// The host no longer shares the note with this person.
-  case unshared(host: String)
+  /// The host no longer shares the note with this person; no host if this person has blocked it.
+  case unshared(host: String?)
   /// A guest has stopped sharing a note of this person's.
   case gaveUp(guest: String)
   /// Another text of the document is now the note's: a peer has chosen it, or replaced the former one by it.
@@ -64,7 +64,8 @@ enum NoteNews: Hashable {
     case .refused: Self.fitted("", "Read-only: ", title, " stays; your words are in a copy")
     case .notStored(let isFull):
       Self.fitted("", "WARNING: words of ", title, " are not stored: disk \(isFull ? "full" : "error")")
-    case .unshared(let host): Self.fitted(host, " stopped sharing ", title, "; your copy stays")
+    case .unshared(nil): Self.fitted("", "No longer shared: ", title, "; your copy stays")
+    case .unshared(let host?): Self.fitted(host, " stopped sharing ", title, "; your copy stays")
     case .gaveUp(let guest): Self.fitted(guest, " no longer shares ", title, "")
     case .waiting(let name): Self.fitted("Waiting for \(name)", " to bring ", title, "; typing is kept")
     case .moved(_, .removed(let name)): Self.fitted(name, " was removed from ", title, "; the others go on")

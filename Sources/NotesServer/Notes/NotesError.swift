@@ -54,7 +54,7 @@ extension NotesError {
     case .ticketExpired: self.init(.ticketExpired, "The ticket has expired. Ask for a new one.")
     case .ticketUsed: self.init(.ticketUsed, "The ticket has been used. Ask for a new one.")
     case .refused: self.init(.refused, "The other side refused.")
-    case .unreachable(let address): self.init(.unreachable, "Nobody answers at \(address).")
+    case .unreachable(let address): self.init(.unreachable, "No answer from \(address). Are you both online?")
     case .timedOut: self.init(.timedOut, "No answer came in time. The other side may be offline.")
     case .alreadyHere: self.init(.conflict, "You already have this note from someone else; unchanged.")
     case .noInvitation: self.init(.notFound, "There is no such invitation, or no longer.")

@@ -199,8 +199,7 @@ struct Presence: Sendable {
     _ effects: inout [Effect]
   ) {
     guard let guest = rooms[document]?.people[speaker.peer], rooms[document]?.ranges != nil,
-      range.start.count <= Self.maximumCursorBytes, range.end.count <= Self.maximumCursorBytes,
-      points.allows(Self.owner(of: speaker.peer), isRelayed: speaker.isRelayed, at: now)
+      Self.isShort(range), points.allows(Self.owner(of: speaker.peer), isRelayed: speaker.isRelayed, at: now)
     else { return }
     let text = Self.shown(String(String.UnicodeScalarView(text.unicodeScalars.prefix(Self.maximumPointScalars))))
     effects.append(.pointed(document: document, guest.person, range, text: text))
@@ -213,9 +212,7 @@ struct Presence: Sendable {
     let known = rooms[document]?.people[peer]
     guard known != nil || makeRoom(for: speaker, in: document, &effects) else { return }
     let name = Self.shown(state.name)
-    let ranges = state.ranges.prefix(Self.maximumRanges).filter {
-      $0.start.count <= Self.maximumCursorBytes && $0.end.count <= Self.maximumCursorBytes
-    }
+    let ranges = state.ranges.prefix(Self.maximumRanges).filter(Self.isShort)
     let mark = palette.mark(of: Self.owner(of: peer), name: name, wish: state.color)
     let person = Person(peer: peer, name: name, mark: mark, ranges: ranges)
     let isAnnounced =
@@ -246,6 +243,10 @@ struct Presence: Sendable {
     }
     remove(oldest.key, from: document, &effects)
     return true
+  }
+
+  private static func isShort(_ range: CursorRange) -> Bool {
+    max(range.start.count, range.end.count, range.text?.utf8.count ?? 0) <= maximumCursorBytes
   }
 
   private static func owner(of peer: String) -> String { String(peer.prefix { $0 != "/" }) }

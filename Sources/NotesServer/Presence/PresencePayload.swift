@@ -2,6 +2,8 @@
 struct CursorRange: Hashable, Sendable {
   var start: [UInt8]
   var end: [UInt8]
+  /// The id of the text, in a document of several; a cursor at the end of a text does not name it.
+  var text: String?
 }
 
 /// A person's caret, selection and name as shown in a document.

@@ -6,6 +6,13 @@ import Foundation
 struct AgendaScreen {
   let service: Service
 
+  /// What a list that is still on a screen shows of a meeting that was deleted.
+  func table(ofDeleted meeting: NoteRecord, width: Int) -> ScreenTable {
+    var table = ScreenTable([.init(least: 20), .init(least: 7)], width: width)
+    table.say("\"\(OneLine.shown(meeting.title))\" is deleted. :NotesUndelete restores it")
+    return table
+  }
+
   /// - Parameter news: what others did since this person last opened the list.
   func table(
     of meeting: NoteRecord, _ items: [ItemPlace], _ news: AgendaMarks, attendees: [String], width: Int

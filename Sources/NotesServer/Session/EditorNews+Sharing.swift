@@ -8,7 +8,8 @@ extension EditorNews {
     case .accessChanged(let peer, let name, let id, let access):
       accessChanged(.access(access, host: name), id, peer, name)
     case .unshared(let peer, let name, let id):
-      accessChanged(.unshared(host: name), id, peer, name)
+      let isBlocked = service.sharing.name(of: peer, claiming: name) == nil
+      accessChanged(.unshared(host: isBlocked ? nil : name), id, peer, name)
       service.presenceTracker.sharingEnds(on: id)
     case .gaveUp(let peer, let name, let id):
       accessChanged(.gaveUp(guest: name), id, peer, name)

@@ -72,11 +72,12 @@ final class PresenceTracker {
   }
 
   private func cursors(at ranges: [(Int, Int)], in note: NoteDocument) -> [CursorRange] {
-    ranges.compactMap { start, end -> CursorRange? in
+    let text = note.item == nil ? nil : note.content.description
+    return ranges.compactMap { start, end -> CursorRange? in
       guard let first = try? note.document.cursor(obj: note.content, utf8Offset: start),
         let second = try? note.document.cursor(obj: note.content, utf8Offset: end)
       else { return nil }
-      return CursorRange(start: Array(first.bytes), end: Array(second.bytes))
+      return CursorRange(start: Array(first.bytes), end: Array(second.bytes), text: text)
     }
   }
 
@@ -104,7 +105,8 @@ final class PresenceTracker {
     return person
   }
 
-  /// A person's places, as UTF-8 offsets in the note's text; places that this document does not know are dropped.
+  /// A person's places, as UTF-8 offsets in the note's text; places that this document does not know, or that are in another
+  /// of its texts, are dropped.
   func ranges(of person: Presence.Person, in note: NoteDocument) -> [(Int, Int)] {
     offsets(of: person.ranges, in: note)
   }
@@ -114,7 +116,7 @@ final class PresenceTracker {
 
   func offsets(of ranges: [CursorRange], in note: NoteDocument) -> [(Int, Int)] {
     ranges.compactMap { range in
-      guard
+      guard range.text == nil || range.text == note.content.description,
         let start = try? note.document.utf8Offset(obj: note.content, cursor: Cursor(bytes: Data(range.start))),
         let end = try? note.document.utf8Offset(obj: note.content, cursor: Cursor(bytes: Data(range.end)))
       else { return nil }
@@ -230,8 +232,9 @@ final class PresenceTracker {
   }
 }
 
-/// `{"__presence": {"type": "update", "channel": "notes", "value": {name, color?, ranges}}}`, and for a snapshot
-/// `"state": {"notes": {name, color?, ranges}}`, as automerge-repo has it.
+/// `{"__presence": {"type": "update", "channel": "notes", "value": {name, color?, ranges, in?}}}`, and for a snapshot
+/// `"state": {"notes": {name, color?, ranges, in?}}`, as automerge-repo has it. All ranges are in one text, whose
+/// id is `in` if the document has several.
 extension PresencePayload {
   private static let channel = "notes"
 
@@ -246,7 +249,7 @@ extension PresencePayload {
     case .point(let range, let text):
       content = .record([
         "type": .text(type), "channel": .text(Self.channel),
-        "value": .record(["range": range.cbor, "text": .text(text)]),
+        "value": .record(["range": range.cbor, "text": .text(text), "in": range.text.map(CBOR.text)]),
       ])
     }
     return .record(["__presence": content])
@@ -267,7 +270,8 @@ extension PresencePayload {
     case "heartbeat": self = .heartbeat
     case "goodbye": self = .goodbye
     case "point":
-      guard content["channel"]?.text == Self.channel, let range = content["value"]?["range"].flatMap(CursorRange.init)
+      guard content["channel"]?.text == Self.channel, let value = content["value"],
+        let range = value["range"].flatMap({ CursorRange($0, in: value["in"]?.text) })
       else {
         return nil
       }
@@ -281,7 +285,7 @@ extension PresenceState {
   fileprivate var cbor: CBOR {
     .record([
       "name": .text(name), "color": color.map { .integer($0) },
-      "ranges": .array(ranges.map(\.cbor)),
+      "ranges": .array(ranges.map(\.cbor)), "in": ranges.first?.text.map(CBOR.text),
     ])
   }
 
@@ -289,15 +293,15 @@ extension PresenceState {
     guard let name = cbor["name"]?.text, let ranges = cbor["ranges"]?.array else { return nil }
     self.init(
       name: name, color: cbor["color"]?.integer,
-      ranges: ranges.compactMap(CursorRange.init))
+      ranges: ranges.compactMap { CursorRange($0, in: cbor["in"]?.text) })
   }
 }
 
 extension CursorRange {
   fileprivate var cbor: CBOR { .array([.bytes(Data(start)), .bytes(Data(end))]) }
 
-  fileprivate init?(_ cbor: CBOR) {
+  fileprivate init?(_ cbor: CBOR, in text: String?) {
     guard let pair = cbor.array, pair.count == 2, let start = pair[0].bytes, let end = pair[1].bytes else { return nil }
-    self.init(start: Array(start), end: Array(end))
+    self.init(start: Array(start), end: Array(end), text: text)
   }
 }

@@ -9,6 +9,7 @@ import Testing
   private static func all(_ name: String) -> [NoteNews] {
     [
       .access(.read, host: name), .access(.write, host: name), .refused(recovered: "/a/path"), .unshared(host: name),
+      .unshared(host: nil),
       .gaveUp(guest: name), .detached(.deleted), .detached(.deletedForEveryone), .detached(.itemDeleted),
       .detached(.purged), .waiting(for: name), .detached(.notFound), .detached(.notOpened),
       .detached(.textDeleted), .anotherText,
@@ -32,7 +33,8 @@ import Testing
       messages == [
         "Ben made \"Shopping\" read-only for you", "Ben lets you edit \"Shopping\"",
         "Read-only: \"Shopping\" stays; your words are in a copy", "Ben stopped sharing \"Shopping\"; your copy stays",
-        "Ben no longer shares \"Shopping\"", "Deleted \"Shopping\"; undelete restores it",
+        "No longer shared: \"Shopping\"; your copy stays", "Ben no longer shares \"Shopping\"",
+        "Deleted \"Shopping\"; undelete restores it",
         "Deleted for everyone: \"Shopping\"; undelete restores it",
         "Item deleted: \"Shopping\"; its text is kept as recovered",
         "Removed for good: \"Shopping\"; only this text is left",

@@ -133,6 +133,12 @@
       (notes-test-wait (lambda () notes-lsp--answers)))
     (should (eq buffer (window-buffer)))))
 
+(ert-deftest notes-test-a-prompt-that-a-timer-has-opened-holds-nothing-up-once-it-is-answered ()
+  ;; The key that leaves the minibuffer begins a command there, and nothing says that it is over.
+  (let ((notes-lsp--running (list (1+ (recursion-depth)))))
+    (should-not (notes-lsp--unsafe-p))
+    (should-not notes-lsp--running)))
+
 (ert-deftest notes-test-waiting-is-given-up-by-quitting ()
   (notes-test-with-service (notes-test-fake-service)
     (notes-lsp-service-ensure)

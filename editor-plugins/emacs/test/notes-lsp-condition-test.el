@@ -189,6 +189,17 @@
     (notes-lsp--show-news)
     (should (equal (car notes-test-told) "Notes: Service running"))))
 
+(ert-deftest notes-test-what-one-is-asked-to-do-is-not-said-once-one-does-it ()
+  (notes-test-told
+    (notes-lsp--news-read)
+    (notes-lsp--warn "Connected")
+    (notes-lsp--warn "Ana invites you to \"Tea\". M-x notes-answer to reply")
+    (notes-lsp--news "Ben opened \"Tea\"")
+    (notes-lsp--forget-news "notes-answer")
+    (notes-lsp--news-read)
+    (notes-lsp--show-news)
+    (should (equal (car notes-test-told) "Notes: Ben opened \"Tea\""))))
+
 (ert-deftest notes-test-the-file-of-a-deleted-note-is-no-question ()
   (notes-test-with "kept\n"
     (notes-test-told

@@ -45,7 +45,7 @@ def answer(message):
     if method == "notes/connect":
         return {"url": params["url"], "state": "connected"}
     if method == "notes/publish":
-        return {"url": "automerge:published"}
+        return {"url": "automerge:published", "ticket": "wss://host/#automerge:published"}
     if method == "notes/list" and "width" in params:
         return {"lines": ["Your notes", "  Tea", "  Coffee"], "rows": [{}, {"id": "a", "title": "Tea"}, {"id": "b", "title": "Coffee"}]}
     if method == "notes/list":

@@ -22,7 +22,7 @@ def TheCurrentNoteIsPublishedIfTheUserWants()
   note.isUnshared = true
   Connect("\<CR>", 'Published')
   assert_equal([{uri: note.uri, url: url}], fake.Told('notes/publish'))
-  assert_equal('automerge:published', getreg('"'))
+  assert_equal('wss://host/#automerge:published', getreg('"'))
   assert_false(note.isUnshared)
 enddef
 

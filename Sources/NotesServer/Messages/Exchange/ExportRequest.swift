@@ -54,6 +54,10 @@ struct ExportRequest: EditorRequest {
       bytes = Array(document.saved)
       place = RepoDirectory.snapshotPath(of: handle.id, holding: bytes, in: path)
     }
+    let folder = (path as NSString).deletingLastPathComponent
+    guard try await editor.service.files.names(in: folder) != nil else {
+      throw NotesError(.notFound, "There is no folder \(folder).")
+    }
     guard try await editor.service.files.write(place, bytes, replacing: replacing) else {
       throw NotesError(.conflict, "\((place as NSString).lastPathComponent) exists already.")
     }

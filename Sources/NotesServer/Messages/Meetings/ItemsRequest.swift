@@ -19,6 +19,11 @@ struct ItemsRequest: EditorRequest {
   }
 
   func perform(for editor: Editor) async throws -> Result {
+    let record = try editor.note(meeting)
+    if let width, record.deletedSince != nil {
+      let screen = ScreenAnswer(AgendaScreen(service: editor.service).table(ofDeleted: record, width: width))
+      return Result(id: record.id, title: record.title, attendees: [], items: [], screen: screen)
+    }
     let meeting = try await MeetingEditor(editor, of: meeting)
     let document = MeetingDocument(meeting.handle.document)
     let (attendees, items) = (document?.attendees ?? [], meeting.items)

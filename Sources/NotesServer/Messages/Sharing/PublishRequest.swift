@@ -1,7 +1,8 @@
 import AutomergeRepo
 import JSONRPC
 
-/// `notes/publish`: publishes a note on a server. Every person with read access there can join it by its URL.
+/// `notes/publish`: publishes a note on a server. Every person with read access there can join it by its URL; the ticket also
+/// names the server.
 struct PublishRequest: SharedNoteRequest {
   static let method = "notes/publish"
   static let adoptsFiles = true
@@ -21,12 +22,16 @@ struct PublishRequest: SharedNoteRequest {
     try service.checkMayWrite(record.id)
     _ = try await service.fetch(record.id)
     try await service.sharing.publish(record.id, on: server)
-    return Result(id: record.id)
+    return Result(id: record.id, server: server)
   }
 
   struct Result: RequestResult {
     let id: DocumentId
+    let server: PeerId
 
-    var json: JSONValue { ["id": .string(id.description), "url": .string("automerge:\(id)")] }
+    var json: JSONValue {
+      let url = "automerge:\(id)"
+      return ["id": .string(id.description), "url": .string(url), "ticket": .string("\(server)#\(url)")]
+    }
   }
 }

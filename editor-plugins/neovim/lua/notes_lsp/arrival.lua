@@ -33,7 +33,8 @@ local function take(result, before)
   local title = vim.fn.fnamemodify(result.path, ":t:r")
   if api.nvim_get_mode().mode == "n" and vim.deep_equal(before, mark()) then
     files.open(result)
-    say.news(('Opened "%s"'):format(title))
+    say.news(#(result.items or {}) == 0 and ('Opened "%s"'):format(title)
+      or ('The first item of "%s". :NotesAgenda shows all'):format(vim.fn.fnamemodify(result.folder, ":t")))
   else
     table.insert(arrived, result)
     say.warn(('"%s" is ready: :NotesShow'):format(title))

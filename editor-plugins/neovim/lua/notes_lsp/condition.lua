@@ -127,7 +127,7 @@ local function company(note, words)
   for _, peer in ipairs((note.status or {}).peers or {}) do
     local state = peer.state == "inSync" and not is_proven and "sending" or peer.state or "behind"
     by[state] = by[state] or {}
-    table.insert(by[state], short(peer.name))
+    table.insert(by[state], short(peer.name) .. presence.arrow(note, peer.name))
     known[peer.name] = true
     if state == "behind" then pending = math.max(pending, peer.pending or 1) end
   end
@@ -141,7 +141,10 @@ local function company(note, words)
   add("inSync", "synced with ")
   -- People whose carets arrive through other peers.
   local others = vim.tbl_filter(function(name) return not known[name] end, presence.names(note))
-  if #others > 0 then table.insert(words, "with " .. listed(vim.tbl_map(short, others))) end
+  if #others > 0 then
+    local function marked(name) return short(name) .. presence.arrow(note, name) end
+    table.insert(words, "with " .. listed(vim.tbl_map(marked, others)))
+  end
 end
 
 -- What the user should know about a note, the most urgent first; "" if no other person has it and all is well.

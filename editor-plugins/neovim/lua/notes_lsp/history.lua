@@ -32,19 +32,23 @@ end
 
 -- Adds the verbs to `M`. `ask` sends a request and tells its error; `current` is the note of the current buffer, or nil.
 return function(M, ask, current)
-  local function show_diff(result)
+  local function show_diff(result, author)
     local lines = {}
     for _, hunk in ipairs(result.hunks or {}) do
-      table.insert(lines, ("@@ line %d @@ %s"):format(hunk.range.start.line + 1, hunk.author or ""))
-      for mark, part in pairs({ ["-"] = hunk.oldText, ["+"] = hunk.newText }) do
-        for line in part:gmatch("[^\n]+") do table.insert(lines, mark .. line) end
+      table.insert(lines, vim.trim(("@@ line %d @@ %s"):format(hunk.range.start.line + 1, hunk.author or author or "")))
+      for _, part in ipairs({ { "-", hunk.oldText }, { "+", hunk.newText } }) do
+        local shown = part[2] == "" and {} or vim.split(part[2]:gsub("\n$", ""), "\n", { plain = true })
+        for _, line in ipairs(shown) do table.insert(lines, part[1] .. line) end
       end
     end
     if #lines == 0 then return say.news("Nothing has changed") end
     vim.bo[view.show("Notes diff", lines)].syntax = "diff"
   end
 
-  function M.diff_of(target) ask("notes/diff", target, show_diff) end
+  -- `author`: of what has none, as parts of an earlier state.
+  function M.diff_of(target, author)
+    ask("notes/diff", target, function(result) show_diff(result, author) end)
+  end
 
   function M.diff()
     local note = current()
@@ -59,7 +63,9 @@ return function(M, ask, current)
           view.show("Note as it was", vim.split(past.text, "\n", { plain = true }))
         end)
       end },
-      { "d", "what this row changed", "heads", function(row) M.diff_of(with({ from = row.before, to = row.heads })) end },
+      { "d", "what this row changed", "heads", function(row)
+        M.diff_of(with({ from = row.before, to = row.heads }), row.author)
+      end },
       { "D", "what has changed since then", "heads", function(row) M.diff_of(with({ from = row.heads })) end },
       { "R", "restore the note to then", "heads", function(row)
         ask("notes/restore", with({ heads = row.heads, range = range }), function()

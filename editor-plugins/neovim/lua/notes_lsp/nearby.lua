@@ -79,6 +79,7 @@ return function(M, ask, choose, sees)
 
   function M.answer()
     ask("notes/invitations", {}, function(result)
+      say.forget(":NotesAnswer")
       local open = vim.list_extend(result.invitations or {},
         vim.tbl_filter(function(it) return it.awaitsConfirmation end, result.sent or {}))
       if #open == 0 then
@@ -101,6 +102,7 @@ return function(M, ask, choose, sees)
         vim.list_extend(lines, { "", "WARNING: another key uses this name too.",
           "Someone may pretend to be the person you met." })
       end
+      vim.list_extend(lines, { "", "q closes this" })
       view.show("Notes verify", lines)
     end)
   end

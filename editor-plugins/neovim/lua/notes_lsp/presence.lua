@@ -36,7 +36,9 @@ function M.define_highlights()
     local term, gui, selected = unpack((is_dark and on_dark or on_light)[index + 1])
     local front = is_dark and { 16, "#000000" } or { 231, "#ffffff" }
     local define = "highlight default Notes%s%d "
-    vim.cmd((define .. "ctermfg=%d ctermbg=%d guifg=%s guibg=%s"):format("Caret", index, front[1], term, front[2], gui))
+    -- Neovim sends colours to every terminal; one that has none still shows what is reversed.
+    vim.cmd((define .. "cterm=reverse ctermfg=%d ctermbg=%d guifg=%s guibg=%s"):format(
+      "Caret", index, term, front[1], front[2], gui))
     vim.cmd((define .. "cterm=italic ctermfg=%d gui=italic guifg=%s"):format("Name", index, term, gui))
     vim.cmd((define .. "cterm=reverse guibg=%s gui=NONE"):format("Selection", index, selected))
   end
@@ -144,6 +146,17 @@ function M.names(note)
   return names
 end
 
+-- An arrow for a person whose caret is above or below what the current window shows of the note.
+function M.arrow(note, name)
+  for _, peer in ipairs(note.peers) do
+    if peer.name == name and #peer.ranges > 0 then
+      local line = peer.ranges[#peer.ranges]["end"].line + 1
+      return line < vim.fn.line("w0") and "↑" or line > vim.fn.line("w$") and "↓" or ""
+    end
+  end
+  return ""
+end
+
 -- The first peer of this name in the note, or any if the name is empty.
 function M.find(note, name)
   for _, peer in ipairs(note and note.peers or {}) do
@@ -206,6 +219,7 @@ end
 -- Called when the carets of a note are shown.
 local function on_cursors(note)
   M.redraw(note)
+  vim.cmd("redrawstatus!")
   local peer = M.going_to and note == note_of.of() and M.find(note, M.going_to)
   if peer then
     M.going_to = nil

@@ -76,6 +76,11 @@ function M.news(message) add(message, false) end
 -- A problem, or news that the user must see: stays until a key is pressed.
 function M.warn(message) add(message, true) end
 
+-- Drops the messages with `part` that wait: the user does what they ask for.
+function M.forget(part)
+  waiting = vim.tbl_filter(function(it) return not it.line:find(part, 1, true) end, waiting)
+end
+
 -- A mistake in the plugin itself, reported once.
 function M.trouble(what)
   if not told[what] then

@@ -85,7 +85,7 @@ return function(M, ask, current, choose)
   end
 
   local verify = { "v", "verify: compare digits", "peer", function(row) M.verify(row.peer) end }
-  local block = { "B", "block, or trust again", "peer", trust }
+  local block = { "B", "trust, block or forget", "peer", trust }
 
   function M.people_of(target)
     view.list("Notes people", "notes/people", target, {

@@ -6,9 +6,9 @@ local note_of = require("notes_lsp.note")
 return function(M, ask, choose)
   local function publish(note, url)
     ask("notes/publish", { uri = note.uri, url = url }, function(result)
-      M.copy_line(result.url)
+      M.copy_line(result.ticket)
       note.is_unshared = false
-      say.news('Published; others :NotesJoin the URL in register "')
+      say.news('Published; register " has the ticket for others')
     end)
   end
 

@@ -60,7 +60,8 @@ local function give(ticket)
     vim.list_extend(lines, { "", "Or read aloud:" })
     vim.list_extend(lines, wrapped(ticket.words, width))
   end
-  vim.list_extend(lines, { "", "You must both be online, and in reach of each other.",
+  local by = ticket.expires and vim.fn.strftime(", by %b %d %H:%M", math.floor(ticket.expires / 1000)) or ""
+  vim.list_extend(lines, { "", "You must both be online, and in reach of each other" .. by .. ".",
     "Copied. :NotesTicket closes this, and shows it again" })
   local code = #(ticket.qr or {}) > 0 and vim.list_extend({ "", "Or scan:" }, ticket.qr) or {}
   -- The whole code must fit a window to be scanned, and a few lines of the note stay.

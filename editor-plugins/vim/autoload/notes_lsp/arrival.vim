@@ -73,7 +73,11 @@ def Take(answer: dict<any>, mark: list<any>, Other: func, Choose: func(string))
     Other(result)
   elseif isUndisturbed
     Open(result)
-    status.Say($'Opened "{fnamemodify(result.path, ":t:r")}"')
+    if empty(result->get('items', []))
+      status.Say($'Opened "{fnamemodify(result.path, ":t:r")}"')
+    else
+      status.Say($'The first item of "{fnamemodify(result.folder, ":t")}". :NotesAgenda shows all')
+    endif
   else
     arrived->add(() => Open(result))
     status.Warn($'"{fnamemodify(result.path, ":t:r")}" is ready: :NotesShow')

@@ -40,7 +40,7 @@ enddef
 export def Of(target: dict<any>, title: string)
   view.Show('[Notes history]', 'notes/history', target, (_) => status.Say('<CR> shows it, d its changes, D since then, R restores'))
   view.Map('<CR>', 'show the note as it was then', 'heads', (row) => Look(target, title, row))
-  view.Map('d', 'what this row changed', 'heads', (row) => DiffOf(target->copy()->extend({from: row.before, to: row.heads})))
+  view.Map('d', 'what this row changed', 'heads', (row) => DiffOf(target->copy()->extend({from: row.before, to: row.heads}), row.author))
   view.Map('D', 'what has changed since then', 'heads', (row) => DiffOf(target->copy()->extend({from: row.heads})))
   view.Map('R', 'restore the note to then', 'heads', (row) => GoBack(target, title, row))
 enddef
@@ -91,15 +91,15 @@ export def Diff()
   endif
 enddef
 
-export def DiffOf(params: dict<any>)
-  service.Request('notes/diff', params, commands.Then(ShowDiff))
+# `author`: of what has none, as parts of an earlier state.
+export def DiffOf(params: dict<any>, author = '')
+  service.Request('notes/diff', params, commands.Then((result) => ShowDiff(result, author)))
 enddef
 
-def ShowDiff(result: dict<any>)
+def ShowDiff(result: dict<any>, author: string)
   var lines: list<string> = []
   for hunk in result->get('hunks', [])
-    const author = hunk->has_key('author') ? $' {hunk.author}' : ''
-    lines->add($'@@ line {hunk.range.start.line + 1} @@{author}')
+    lines->add($'@@ line {hunk.range.start.line + 1} @@ {hunk->get("author", author)}'->trim())
     lines->extend(Marked('-', hunk.oldText))
     lines->extend(Marked('+', hunk.newText))
   endfor

@@ -102,6 +102,7 @@ enddef
 # Shows the invitations that wait for this user's answer.
 export def Answer()
   service.Request('notes/invitations', {}, commands.Then((result) => {
+    status.Forget(':NotesAnswer')
     var sent: list<any> = result->get('sent', [])
     const open = result->get('invitations', []) + sent->copy()->filter((_, it) => it.awaitsConfirmation)
     if empty(open)

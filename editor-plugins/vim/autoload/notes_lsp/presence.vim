@@ -94,6 +94,7 @@ enddef
 
 # Shows these `peers`. Each: {peer, name, color, letter, ranges}.
 export def Show(note: dict<any>, peers: list<any>)
+  const arrows = Arrows(note)
   note.peers = peers->deepcopy()
   for peer in note.peers
     for range in peer.ranges
@@ -102,6 +103,10 @@ export def Show(note: dict<any>, peers: list<any>)
     endfor
   endfor
   Redraw(note)
+  # The status line has them, and is drawn anew only when something of the window's own changes.
+  if Arrows(note) != arrows && mode() !~# '^[cr!]'
+    redrawstatus!
+  endif
   going.OnCarets(note)
 enddef
 
@@ -333,6 +338,10 @@ def Follow(note: dict<any>)
       followed[note.bufnr].place = getcurpos()[1 : 2]
     endif
   endfor
+enddef
+
+def Arrows(note: dict<any>): list<string>
+  return note->get('peers', [])->mapnew((_, it) => it.name .. Arrow(note, it.name))
 enddef
 
 # An arrow for a person whose caret is above or below what the current window shows of the note.

@@ -91,7 +91,7 @@ export def PeopleOf(target: dict<any>)
   view.Map('a', 'change access', 'peer', (row) => nearby.ChooseAccess(target, row))
   view.Map('D', 'remove from the note', 'peer', (row) => commands.RemovePerson(target, row.peer))
   view.Map('v', 'verify: compare digits', 'peer', (row) => nearby.Verify(row.peer))
-  view.Map('B', 'block, or trust again', 'peer', (row) => nearby.ChooseTrust(row))
+  view.Map('B', 'trust, block or forget', 'peer', (row) => nearby.ChooseTrust(row))
   view.Map('S', 'share: a ticket to send', '', (_) => commands.ShareNote(target))
 enddef
 
@@ -99,7 +99,7 @@ enddef
 export def Peers()
   view.Show('[Notes peers]', 'notes/peers', {})
   view.Map('v', 'verify: compare digits', 'peer', (row) => nearby.Verify(row.peer))
-  view.Map('B', 'block, or trust again', 'peer', (row) => nearby.ChooseTrust(row))
+  view.Map('B', 'trust, block or forget', 'peer', (row) => nearby.ChooseTrust(row))
 enddef
 
 # The agenda of the current buffer's meeting.

@@ -54,13 +54,13 @@ def Publish(given: dict<any>, url: string)
   # Under a name of its own: Vim 9.0 crashes in a lambda that assigns to a member of an argument and does not read it.
   final note = given
   service.Request('notes/publish', {uri: note.uri, url: url}, commands.Then((result) => {
-    setreg('"', result.url)
+    setreg('"', result.ticket)
     if has('clipboard')
-      setreg('+', result.url)
+      setreg('+', result.ticket)
     endif
     note.isUnshared = false
     condition.Refresh()
-    status.Say('Published; others :NotesJoin the URL in register "')
+    status.Say('Published; register " has the ticket for others')
   }))
 enddef
 

@@ -98,6 +98,11 @@ export def Urge(message: string)
   ShowNext()
 enddef
 
+# Drops the messages with `part` that wait: the user does what they ask for.
+export def Forget(part: string)
+  waiting->filter((_, it) => it[0]->stridx(part) < 0)
+enddef
+
 # A mistake in the plugin itself, reported once.
 export def Trouble(exception: string, throwpoint: string)
   const what = $'{exception} ({throwpoint})'

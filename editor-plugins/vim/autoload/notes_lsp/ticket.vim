@@ -48,7 +48,9 @@ def Give(ticket: dict<any>)
   if ticket->get('words', '') != ''
     lines += ['', 'Or read aloud:'] + Wrapped(ticket.words, width)
   endif
-  lines += ['', 'You must both be online, and in reach of each other.',
+  const expires = ticket->get('expires', v:null)
+  const by = expires == v:null ? '' : strftime(', by %b %d %H:%M', expires / 1000)
+  lines += ['', $'You must both be online, and in reach of each other{by}.',
     'Copied. :NotesTicket closes this, and shows it again']
   const code = empty(ticket->get('qr', [])) ? [] : ['', 'Or scan:'] + ticket.qr
   # The whole code must fit a window to be scanned, and a few lines of the note stay.
