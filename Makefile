@@ -177,11 +177,12 @@ newcomer:
 uninstall:
 	@Sources/Packaging/install.sh uninstall "$(PREFIX)"
 
-# Writes the program's commands and options into its manual pages.
+# Writes the program's commands and options into its manual pages, and makes the Info manual. Needs mandoc.
 manual:
 	swift build $(CHECK) --product notes-lsp
 	python3 Tests/manual.py .build/debug/notes-lsp Sources/Documentation/man/notes-lsp.1
 	python3 Tests/manual.py .build/debug/notes-lsp Sources/Documentation/man/notes-lsp-serve.1
+	Sources/Documentation/Site/info.py Sources/Documentation/info/notes-lsp.info
 
 clean:
 	rm -rf .build

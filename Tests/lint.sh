@@ -103,6 +103,7 @@ if command -v shellcheck >/dev/null; then
 fi
 if command -v mandoc >/dev/null; then
   mandoc -Tlint -Wstyle Sources/Documentation/man/* 2>/dev/null | grep -v 'referenced manual not found' && fail "the manual pages, see above"
+  Sources/Documentation/Site/info.py --check Sources/Documentation/info/notes-lsp.info || fail "the Info manual"
 fi
 if command -v codespell >/dev/null; then
   git ls-files -z -- '*.md' '*.sh' '*.py' '*.1' '*.5' '*.el' '*.vim' '*.lua' Makefile Sources/Packaging |

@@ -39,6 +39,9 @@ extension Document {
     }
   }
 
+  /// How many changes the document has.
+  package var changeCount: Int { withCore { $0.graph.count } }
+
   /// The hashes that are not changes of this document.
   public func unknown(_ hashes: Set<ChangeHash>) -> Set<ChangeHash> {
     withCore { core in hashes.filter { core.row(of: $0) == nil } }

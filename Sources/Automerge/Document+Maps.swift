@@ -11,9 +11,7 @@ extension Document {
   }
 
   /// Deletes a key. Makes no operation if the key does not exist.
-  public func delete(obj: ObjId, key: String) throws {
-    try withCore { try $0.delete(obj, key: key) }
-  }
+  public func delete(obj: ObjId, key: String) throws { try withCore { try $0.delete(obj, key: key) } }
 
   /// The value that won at a key; nil if there is none.
   public func get(obj: ObjId, key: String) throws -> Value? {

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Puts the program, the plugins, the manual pages and the shells' completions below PREFIX, or removes them. Notes are never touched: see
+# Puts the program, the plugins, the manuals and the shells' completions below PREFIX, or removes them. Notes are never touched: see
 # decision 0013.
 #
 #   install.sh install PREFIX PROGRAM
@@ -70,10 +70,24 @@ unlink_earlier() {
 }
 
 manuals=$prefix/share/man
+info=$prefix/share/info
 completions=("$prefix/share/bash-completion/completions/notes-lsp" "$prefix/share/zsh/site-functions/_notes-lsp"
   "$prefix/share/fish/vendor_completions.d/notes-lsp.fish")
 
+# The directory of Info's manuals, where there is the tool that keeps it.
+list_info() {
+  command -v install-info >/dev/null || return 0
+  install-info "$@" "$info/notes-lsp.info" "$info/dir" 2>/dev/null || echo "Info's directory $info/dir could not be written." >&2
+}
+
 if [ "$action" = uninstall ]; then
+  if [ -e "$info/notes-lsp.info" ]; then
+    list_info --delete
+    rm -f "$info/notes-lsp.info"
+    # A directory that lists nothing else was made for this manual.
+    if [ -e "$info/dir" ] && ! grep -q '^\* .*: (' "$info/dir"; then rm "$info/dir"; fi
+    remove_empty "$info"
+  fi
   rm -f "$prefix/bin/notes-lsp" "$manuals"/man1/notes-lsp*.1 "$manuals"/man5/notes-lsp-store.5 "${completions[@]}"
   remove_plugins "$plugins"
   remove_empty "$plugins"
@@ -109,6 +123,8 @@ link_earlier
 for page in Sources/Documentation/man/*; do
   install -D -m 644 "$page" "$manuals/man${page##*.}/${page##*/}"
 done
+install -D -m 644 Sources/Documentation/info/notes-lsp.info "$info/notes-lsp.info"
+list_info
 shells=(bash zsh fish)
 for i in 0 1 2; do
   mkdir -p "$(dirname "${completions[i]}")"

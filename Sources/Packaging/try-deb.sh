@@ -35,6 +35,7 @@ the_program_answers() {
   ana 'man notes-lsp' | grep 'multiplayer for the notes'
   ana 'man notes-lsp-serve' | grep 'a service without an editor'
   ana 'man notes-lsp-store' | grep 'store'
+  ana 'emacs -Q --batch --eval "(progn (info \"(notes-lsp)Commands\") (princ (buffer-string)))"' | grep 'notes-share'
 }
 
 the_server_has_its_unit() {

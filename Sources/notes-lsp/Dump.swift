@@ -7,7 +7,7 @@ struct Dump: ParsableCommand {
     abstract: "Print an Automerge file as JSON, also one in .meetingnotes.",
     discussion: "Heads, values with types, ids, conflicts and marks, texts by path, and the changes with their bytes.")
 
-  @Argument(help: "The file.") var file: String
+  @Argument(help: "The file.", completion: .file()) var file: String
   @Flag(help: "Leave the changes out.") var noChanges = false
   @Flag(help: "Print everything on one line.") var compact = false
   @Flag(help: "Print JSON; it always does.") var json = false

@@ -14,7 +14,7 @@ struct History: ParsableCommand {
       + "summary.")
 
   @OptionGroup var store: StoreOptions
-  @Argument(help: "The note's id or title.") var note: String
+  @Argument(help: "The note's id or title.", completion: Completions.note) var note: String
   @Option(help: ArgumentHelp("How many lines to print at most.", valueName: "count")) var limit = 100
   @Flag(help: "Print JSON.") var json = false
 
@@ -46,7 +46,7 @@ struct Diff: ParsableCommand {
     discussion: "Since you last had it open here, or between two states that history prints.")
 
   @OptionGroup var store: StoreOptions
-  @Argument(help: "The note's id or title.") var note: String
+  @Argument(help: "The note's id or title.", completion: Completions.note) var note: String
   @Option(help: ArgumentHelp("The earlier state.", valueName: "state")) var from: String?
   @Option(help: ArgumentHelp("The later state; by default the current one.", valueName: "state")) var to: String?
   @Flag(help: "Print JSON.") var json = false

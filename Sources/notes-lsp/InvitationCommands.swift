@@ -17,7 +17,7 @@ struct Invite: ParsableCommand {
       """)
 
   @OptionGroup var store: StoreOptions
-  @Argument(help: "The note's id or title.") var note: String
+  @Argument(help: "The note's id or title.", completion: Completions.note) var note: String
   @Argument(help: "The person's name or id.") var person: String
   @Flag(help: "The person can read but not edit.") var readOnly = false
   @Flag(help: "Print JSON and do not wait.") var json = false

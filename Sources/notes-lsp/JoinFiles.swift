@@ -7,8 +7,8 @@ struct JoinFiles: ParsableCommand {
     commandName: "join-files", abstract: "Merge Automerge files into one.",
     discussion: "The result contains all changes of all copies of the document.")
 
-  @Argument(help: "The files to merge.") var files: [String]
-  @Option(name: .shortAndLong, help: "The merged file to write.") var output: String
+  @Argument(help: "The files to merge.", completion: .file()) var files: [String]
+  @Option(name: .shortAndLong, help: "The merged file to write.", completion: .file()) var output: String
   @Flag(help: "Replace the output file if it exists.") var force = false
   @Flag(help: "Print JSON.") var json = false
 

@@ -42,7 +42,7 @@ struct Rename: ParsableCommand {
     discussion: "The file is renamed at once, or when no editor has it open any more.")
 
   @OptionGroup var store: StoreOptions
-  @Argument(help: "The note's id or title.") var note: String
+  @Argument(help: "The note's id or title.", completion: Completions.note) var note: String
   @Argument(help: "The new title.") var title: String
   @Flag(help: "Print JSON.") var json = false
 
@@ -62,7 +62,7 @@ struct Remove: ParsableCommand {
     discussion: "Others keep their copies. undelete restores yours, purge removes it for good.")
 
   @OptionGroup var store: StoreOptions
-  @Argument(help: "The note's id or title.") var note: String
+  @Argument(help: "The note's id or title.", completion: Completions.note) var note: String
   @Flag(help: "Print JSON.") var json = false
 
   func run() throws {
@@ -138,9 +138,9 @@ struct Export: ParsableCommand {
       """)
 
   @OptionGroup var store: StoreOptions
-  @Argument(help: "The note's id or title.") var note: String
-  @Argument(help: "The file to write, or the directory.") var file: String
-  @Option(help: "The format.") var format: String?
+  @Argument(help: "The note's id or title.", completion: Completions.note) var note: String
+  @Argument(help: "The file to write, or the directory.", completion: .file()) var file: String
+  @Option(help: "The format.", completion: Completions.formats) var format: String?
   @Flag(help: "Replace the file if it exists.") var force = false
   @Flag(help: "Print JSON.") var json = false
 
@@ -169,7 +169,7 @@ struct Import: ParsableCommand {
       """)
 
   @OptionGroup var store: StoreOptions
-  @Argument(help: "The files.") var files: [String]
+  @Argument(help: "The files.", completion: .file()) var files: [String]
   @Option(help: "The note's title, if there is one file.") var title: String?
   @Option(help: "The text to edit, as .chapters.[0].body, if there is one file.") var text: String?
   @Flag(help: "Print JSON, one line for each file.") var json = false
@@ -233,8 +233,8 @@ struct Merge: ParsableCommand {
     abstract: "Merge another copy of a note into it.", discussion: "The file must be a copy of the same document.")
 
   @OptionGroup var store: StoreOptions
-  @Argument(help: "The note's id or title.") var note: String
-  @Argument(help: "The other copy.") var file: String
+  @Argument(help: "The note's id or title.", completion: Completions.note) var note: String
+  @Argument(help: "The other copy.", completion: .file()) var file: String
   @Flag(help: "Print JSON.") var json = false
 
   func run() throws {

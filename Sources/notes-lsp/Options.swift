@@ -3,10 +3,14 @@ import Foundation
 
 /// The directories of store and notes, and the person's name.
 struct StoreOptions: ParsableArguments {
-  @Option(help: ArgumentHelp("The folder of the store (NOTES_HOME; else ~/.local/share/notes-lsp).", valueName: "dir"))
+  @Option(
+    help: ArgumentHelp("The folder of the store (NOTES_HOME; else ~/.local/share/notes-lsp).", valueName: "dir"),
+    completion: .directory)
   var home: String?
 
-  @Option(help: ArgumentHelp("The folder of the notes as text files (NOTES_DIR; else ~/Notes).", valueName: "dir"))
+  @Option(
+    help: ArgumentHelp("The folder of the notes as text files (NOTES_DIR; else ~/Notes).", valueName: "dir"),
+    completion: .directory)
   var notes: String?
 
   @Option(help: ArgumentHelp("Your name, as others see it (NOTES_NAME).", valueName: "name"))
@@ -58,13 +62,16 @@ struct NetworkOptions: ParsableArguments {
 
 /// Logging: what, and where.
 struct LogOptions: ParsableArguments {
-  @Option(help: ArgumentHelp("Log to this file instead of standard error.", valueName: "file"))
+  @Option(help: ArgumentHelp("Log to this file instead of standard error.", valueName: "file"), completion: .file())
   var log: String?
 
-  @Option(help: ArgumentHelp("trace, debug, info, notice, warning, error or critical.", valueName: "level"))
+  @Option(
+    help: ArgumentHelp("trace, debug, info, notice, warning, error or critical.", valueName: "level"),
+    completion: Completions.levels)
   var logLevel = "notice"
 
   @Option(
-    help: ArgumentHelp("Append all messages between editor and service to this file.", valueName: "file"))
+    help: ArgumentHelp("Append all messages between editor and service to this file.", valueName: "file"),
+    completion: .file())
   var record: String?
 }

@@ -15,7 +15,9 @@ struct Serve: ParsableCommand {
       file again. Sources/Documentation/Serve.md describes the access file and how to run it under systemd.
       """)
 
-  @Option(help: ArgumentHelp("The folder of the store (NOTES_HOME; else ~/.local/share/notes-lsp).", valueName: "dir"))
+  @Option(
+    help: ArgumentHelp("The folder of the store (NOTES_HOME; else ~/.local/share/notes-lsp).", valueName: "dir"),
+    completion: .directory)
   var home: String?
   @Option(help: ArgumentHelp("The name that peers see (NOTES_NAME).", valueName: "name"))
   var name: String?
@@ -29,20 +31,25 @@ struct Serve: ParsableCommand {
     help: ArgumentHelp(
       "The address for WebSocket peers that speak automerge-repo's protocol.", valueName: "host:port"))
   var websocket: String?
-  @Option(help: ArgumentHelp("The WebSocket's certificate, with those above it, in PEM.", valueName: "file"))
+  @Option(
+    help: ArgumentHelp("The WebSocket's certificate, with those above it, in PEM.", valueName: "file"),
+    completion: .file())
   var certificate: String?
-  @Option(help: ArgumentHelp("The certificate's private key, in PEM.", valueName: "file"))
+  @Option(help: ArgumentHelp("The certificate's private key, in PEM.", valueName: "file"), completion: .file())
   var key: String?
   @Option(help: ArgumentHelp("Answer GET /metrics here, for Prometheus.", valueName: "host:port"))
   var metrics: String?
-  @Option(help: ArgumentHelp("The file that says who may read, write and create which documents.", valueName: "file"))
+  @Option(
+    help: ArgumentHelp("The file that says who may read, write and create which documents.", valueName: "file"),
+    completion: .file())
   var access: String?
   @Option(
     help: ArgumentHelp(
       "The store of the documents: a directory (default: --home), or postgres://user@host:port/database, which several "
         + "servers share.", valueName: "url"))
   var store: String?
-  @Option(help: "trace, debug, info, notice, warning, error or critical.") var logLevel = "notice"
+  @Option(help: "trace, debug, info, notice, warning, error or critical.", completion: Completions.levels)
+  var logLevel = "notice"
 
   func validate() throws {
     guard (certificate == nil) == (key == nil) else { throw ValidationError("Give --certificate and --key together.") }

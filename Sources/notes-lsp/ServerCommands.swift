@@ -15,7 +15,7 @@ struct Connect: ParsableCommand {
   @OptionGroup var store: StoreOptions
   @Argument(help: "The server's address, such as wss://notes.example.org/.") var url: String
   @Option(help: "The token from the server's operator; - reads it from standard input.") var token: String?
-  @Option(help: "Publish this note there: its id or title.") var note: String?
+  @Option(help: "Publish this note there: its id or title.", completion: Completions.note) var note: String?
   @Flag(help: "Print JSON.") var json = false
 
   func run() throws {

@@ -14,7 +14,7 @@ struct Share: ParsableCommand {
       + "router lets the other in. Needs an editor with a note open.")
 
   @OptionGroup var store: StoreOptions
-  @Argument(help: "The note's id or title.") var note: String
+  @Argument(help: "The note's id or title.", completion: Completions.note) var note: String
   @Flag(help: "People who join with the ticket can read but not edit.") var readOnly = false
   @Option(help: ArgumentHelp("How many people can join with it.", valueName: "count")) var uses = 1
   @Option(help: ArgumentHelp("How many seconds it stays valid.", valueName: "seconds")) var expiresIn: Int?
@@ -52,7 +52,7 @@ struct Unshare: ParsableCommand {
       + "Needs an editor with a note open.")
 
   @OptionGroup var store: StoreOptions
-  @Argument(help: "The note's id or title.") var note: String
+  @Argument(help: "The note's id or title.", completion: Completions.note) var note: String
   @Argument(help: "The person's name or id; by default all people.") var person: String?
   @Flag(help: "Print JSON.") var json = false
 
@@ -75,7 +75,7 @@ struct RemovePerson: ParsableCommand {
       + "from now on reaches it. They keep what they have. Needs an editor with a note open.")
 
   @OptionGroup var store: StoreOptions
-  @Argument(help: "The note's id or title.") var note: String
+  @Argument(help: "The note's id or title.", completion: Completions.note) var note: String
   @Argument(help: "The person's name or id.") var person: String
   @Flag(help: "Print JSON.") var json = false
 
@@ -162,7 +162,7 @@ struct Status: ParsableCommand {
     discussion: "With a note: the people with whom it is shared.")
 
   @OptionGroup var store: StoreOptions
-  @Argument(help: "A note's id or title.") var note: String?
+  @Argument(help: "A note's id or title.", completion: Completions.note) var note: String?
   @Flag(help: "Print JSON.") var json = false
 
   func run() throws {

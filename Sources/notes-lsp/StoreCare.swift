@@ -60,7 +60,7 @@ struct Backup: AsyncParsableCommand {
     discussion: "To restore it, replace notes.db by the file while no editor is running.")
 
   @OptionGroup var store: StoreOptions
-  @Argument(help: "The file to write.") var file: String
+  @Argument(help: "The file to write.", completion: .file()) var file: String
   @Flag(help: "Replace the file if it exists.") var force = false
   @Flag(help: "Print JSON.") var json = false
 

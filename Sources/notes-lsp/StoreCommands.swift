@@ -51,7 +51,7 @@ struct Show: AsyncParsableCommand {
     discussion: "The output includes what other programs have written to its file since.")
 
   @OptionGroup var store: StoreOptions
-  @Argument(help: "The note's id or title.") var note: String
+  @Argument(help: "The note's id or title.", completion: Completions.note) var note: String
   @Flag(help: "Print JSON.") var json = false
 
   func run() async throws {

@@ -17,7 +17,8 @@ struct Open: ParsableCommand {
       """)
 
   @OptionGroup var store: StoreOptions
-  @Argument(help: "The note's id, its title, an automerge: URL, or a document's file.") var note: String
+  @Argument(help: "The note's id, its title, an automerge: URL, or a document's file.", completion: .file()) var note:
+    String
   @Option(help: "The text to edit, as .chapters.[0].body.") var text: String?
   @Flag(help: "Print JSON.") var json = false
 
@@ -70,7 +71,7 @@ struct Texts: ParsableCommand {
     discussion: "Each line is a path, and the text's first line. Choosing a plain string turns it into a text.")
 
   @OptionGroup var store: StoreOptions
-  @Argument(help: "A file, or an automerge: URL of a document that is here.") var document: String
+  @Argument(help: "A file, or an automerge: URL of a document that is here.", completion: .file()) var document: String
   @Flag(help: "Print JSON.") var json = false
 
   func run() throws {

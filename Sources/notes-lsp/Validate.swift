@@ -8,7 +8,7 @@ struct Validate: ParsableCommand {
     abstract: "Check Automerge files, also in .meetingnotes.",
     discussion: "Prints where a file is damaged, and which changes it read but rejected. Exit code 1 if there are any.")
 
-  @Argument(help: "The files.") var files: [String]
+  @Argument(help: "The files.", completion: .file()) var files: [String]
   @Flag(help: "Print JSON, one object for each file.") var json = false
 
   func validate() throws {

@@ -254,6 +254,14 @@ note being open."
   (when (file-exists-p (expand-file-name ".seen" (notes-lsp--directory)))
     (notes-lsp--guarded "starting" (notes-lsp--begin))))
 
+;; The manual, where `make install' or a tarball has put it: C-h i m notes-lsp.
+(defvar Info-additional-directory-list)
+(let ((folder (and load-file-name
+                   (expand-file-name "../../../share/info" (file-name-directory load-file-name)))))
+  (when (and folder (file-exists-p (expand-file-name "notes-lsp.info" folder)))
+    (setq Info-additional-directory-list
+          (cons folder (bound-and-true-p Info-additional-directory-list)))))
+
 (unless noninteractive (run-with-timer 2 nil #'notes-lsp--be-seen))
 (add-hook 'find-file-hook #'notes-lsp--on-find-file)
 (add-hook 'notes-lsp--event-hook #'notes-lsp--on-placed)

@@ -9,7 +9,7 @@ struct BloomFilter: Equatable {
   static let bitsPerEntryAllowed: ClosedRange<UInt64> = 1...64
   static let probesAllowed: ClosedRange<UInt64> = 1...32
 
-  private let entryCount: Int
+  let entryCount: Int
   private let bitsPerEntry: Int
   private let probes: Int
   private var bits: [UInt8]

@@ -25,6 +25,14 @@ public final class SyncState: Sendable {
   /// The peer's heads in its last message; nil before the first.
   public var theirHeads: Set<ChangeHash>? { progress.withLock { $0.theirHeads.map(Set.init) } }
 
+  /// How many changes the peer has, if its last message describes all of them.
+  package var theirChangeCount: Int? {
+    progress.withLock { progress in
+      guard let have = progress.theirHave?.first, have.lastSync.isEmpty else { return nil }
+      return have.bloom.entryCount
+    }
+  }
+
   /// Whether the peer has said that it refuses our changes.
   public var isPeerReadOnly: Bool { progress.withLock { $0.isPeerReadOnly } }
 

@@ -279,9 +279,15 @@ public final class DocHandle {
     sync.heads(of: peer) == currentHeads
   }
 
-  /// How many times the document has changed since the peer had all of it; 0 if it has.
+  /// How many times the document has changed since the peer had all of it, other than by the peer; 0 if it has all.
   public func pendingCount(for peer: PeerId) -> Int {
-    inSync(with: peer) ? 0 : progress.pendingCount(for: peer)
+    inSync(with: peer) ? 0 : max(percentReceived(from: peer) == nil ? 1 : 0, progress.pendingCount(for: peer))
+  }
+
+  /// How much of what the peer has is here, from 0 to 99, if it has changes that have not arrived; nil if there are none.
+  /// 0 if the peer has not said how many it has.
+  public func percentReceived(from peer: PeerId) -> Int? {
+    progress.percent(from: peer, of: document.changeCount)
   }
 
   // MARK: What the repo does
@@ -324,7 +330,7 @@ public final class DocHandle {
       case .edited(let edits, let peer):
         observers.send(.textEdits(edits, from: peer))
       case .headsChanged(let peer):
-        progress.changed(to: document.heads())
+        progress.changed(to: document.heads(), by: peer)
         store?.changed()
         observers.send(.headsChanged(by: peer))
         reports.documentChanged()
@@ -373,7 +379,10 @@ public final class DocHandle {
   }
 
   private func peerStatus(at index: Int, _ heads: Set<ChangeHash>) -> PeerProgress.Status {
-    PeerProgress.Status(isEqual: sync.links[index].heads == heads, refuses: isRefused(at: index, heads))
+    let theirs = sync.links[index].heads
+    return PeerProgress.Status(
+      isEqual: theirs == heads, refuses: isRefused(at: index, heads),
+      isSending: theirs.map { $0 != heads && !document.unknown($0).isEmpty } ?? false)
   }
 
   // MARK: Many peers

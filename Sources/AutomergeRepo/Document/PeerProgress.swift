@@ -6,6 +6,8 @@ struct PeerProgress {
     var isEqual: Bool
     /// Whether the peer lacks something that is here, and refuses our changes.
     var refuses: Bool
+    /// Whether the peer has changes that have not arrived.
+    var isSending: Bool
   }
 
   private(set) var heads: Set<ChangeHash>
@@ -13,16 +15,26 @@ struct PeerProgress {
   private var changeCount = 0
   private var equalAt: [PeerId: Int] = [:]
   private var status: [PeerId: Status] = [:]
+  /// How many changes each peer has that is sending them, as far as it has said.
+  private var totals: [PeerId: Int] = [:]
 
   init(heads: Set<ChangeHash>) { self.heads = heads }
 
-  mutating func changed(to heads: Set<ChangeHash>) {
+  /// - Parameter source: the peer that sent the change, and so has it
+  mutating func changed(to heads: Set<ChangeHash>, by source: PeerId? = nil) {
     self.heads = heads
     changeCount += 1
+    if let source { equalAt[source, default: 0] += 1 }
   }
 
-  /// How many times the document has changed since the peer had all of it, at least once.
-  func pendingCount(for peer: PeerId) -> Int { max(1, changeCount - (equalAt[peer] ?? 0)) }
+  /// How many times the document has changed since the peer had all of it, other than by the peer.
+  func pendingCount(for peer: PeerId) -> Int { changeCount - (equalAt[peer] ?? 0) }
+
+  /// How much of what a peer has is here, if it is sending: 0 to 99, and 0 if that is unknown.
+  func percent(from peer: PeerId, of count: Int) -> Int? {
+    guard status[peer]?.isSending == true else { return nil }
+    return totals[peer].map { $0 == 0 ? 0 : min(99, count * 100 / $0) } ?? 0
+  }
 
   /// Compares the status of the peers on the document with the one recorded last.
   ///
@@ -35,6 +47,7 @@ struct PeerProgress {
       peerCount += 1
       let peer = links[index].peer, now = current(index), before = status[peer]
       if now.isEqual { equalAt[peer] = changeCount }
+      totals[peer] = now.isSending ? links[index].shared.theirChangeCount ?? totals[peer] : nil
       if before == nil { areSamePeers = false }
       if before != now { isSame = false }
     }

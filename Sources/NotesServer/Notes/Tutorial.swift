@@ -82,7 +82,7 @@ struct Tutorial {
          Undo reverts what you typed, and never what I type.
          Word:
 
-      I typed this line, and it stays.
+      I typed this line, and it stays. If I go on below your screen, scroll down.
 
       """,
       """

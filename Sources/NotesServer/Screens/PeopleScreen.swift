@@ -86,6 +86,7 @@ struct PeopleScreen {
     let here = isHere ? "in the note, " : ""
     switch status.state {
     case .inSync: return here + "up to date"
+    case .behind where status.pending == 0: return here + "sending (\(status.percentReceived ?? 0)%)"
     case .behind: return here + NotesScreen.counted(max(1, status.pending), "change") + " behind"
     case .refused: return here + "read-only: changes refused"
     case .unreachable:

@@ -48,6 +48,11 @@ final class BufferOpener {
         } tell: { [weak self] source in
           self?.waits(uri, opening.number, for: source)
         }
+        // A buffer that outlived its service stays as it is meanwhile.
+        let notice = service.clock.schedule(after: AwaitedNotes.patience) { [weak self] in
+          if !isReattached { self?.takesLong(uri, opening.number) }
+        }
+        defer { notice.cancel() }
         // Other people's text may reach the file during the opening.
         let early = try await reading(uri, opening.number) { [service] in
           isReattached ? try await service.notebook.fileBases(of: record.key) : []
@@ -190,6 +195,22 @@ final class BufferOpener {
     editor.notify(StatusChangedNotification(uri: uri, status: NoteStatus(of: opening, service).json))
   }
 
+  /// The document is here, but a large text takes its time to compare: tells the person that the note is being opened.
+  private func takesLong(_ uri: String, _ number: Int) {
+    guard case .opening(var opening)? = buffers[uri], opening.number == number, opening.waitsFor == nil else { return }
+    opening.isSlow = true
+    buffers[uri] = .opening(opening)
+    tell(uri, message: "Opening \"\(title(opening))\"…")
+  }
+
+  private func tell(_ uri: String, message: String) {
+    editor.deliver(["kind": "progress", "uri": .string(uri), "message": .string(message)])
+  }
+
+  private func title(_ opening: Opening) -> String {
+    NoteNews.cut(service.notebook[opening.key]?.title ?? service.title(of: opening.key.document), to: 40)
+  }
+
   /// The buffer is reopened while its document has not arrived. What the person typed since may exist nowhere else.
   func keepTyped(_ opening: Opening, unlessIn text: [UInt8]) {
     guard opening.mayHaveNews, opening.plain.text != text else { return }
@@ -300,6 +321,7 @@ final class BufferOpener {
     if let saved { binding.wroteEarlier(saved) }
     for message in opening.waiting { message(binding) }
     if opening.waitsFor != nil { binding.updates.statusChanged() }
+    if opening.isSlow { tell(uri, message: "Opened \"\(title(opening))\"") }
     // The note was moved to another document while it was being opened.
     let latest = service.notebook.latest(handle.id)
     if latest != handle.id { Task { @AutomergeRepo in await service.mover.heardOfMove(handle.id, to: latest) } }

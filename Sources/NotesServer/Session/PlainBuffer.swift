@@ -21,6 +21,8 @@ struct Opening {
   var waiting: [@AutomergeRepo (BufferBinding) -> Void] = []
   /// The person or event that the document waits for, in words for the person; nil while it may come at any moment.
   var waitsFor: String?
+  /// Whether the person was told that it takes long.
+  var isSlow = false
   /// The client's text, kept up to date in case the document cannot be fetched.
   var plain: PlainBuffer
   /// Whether the buffer has outlived a service.

@@ -70,7 +70,7 @@ import Testing
     editor.change("My name:", to: "My name: Ana")
     try await service.wait(for: "the second lesson") { service.text(of: id)?.contains("made of chese.\n") ?? false }
     editor.change("chese", to: "cheese")
-    try await service.wait(for: "the third lesson") { service.text(of: id)?.hasSuffix("and it stays.\n") ?? false }
+    try await service.wait(for: "the third lesson") { service.text(of: id)?.hasSuffix("scroll down.\n") ?? false }
     editor.change("Word:", to: "Word: tea")
     #expect(try await service.undo(editor) == 1)
     try await service.wait(for: "the fourth lesson") { service.text(of: id)?.hasSuffix("[ ]\n") ?? false }

@@ -61,6 +61,12 @@
         (should (equal (notes-lsp--lighter) " Note[1 change not yet sent to Bo]"))
         (notes-test-status (list ana (bo "unreachable" 0)))
         (should (equal (notes-lsp--lighter) " Note[Bo unreachable; synced with Ana]"))
+        (notes-test-status '((:peer "c" :name "Cy" :inSync :json-false :pending 0 :state "behind" :receiving 34)))
+        (should (equal (notes-lsp--lighter) " Note[receiving from Cy (34%%)]"))
+        (notes-test-status (list '(:peer "c" :name "Cy" :inSync :json-false :pending 2 :state "behind" :receiving 34)
+                                 (bo "behind" 1)))
+        (should (equal (notes-lsp--lighter)
+                       " Note[receiving from Cy (34%%); 2 changes not yet sent to Bo, Cy]"))
         (notes-test-status (list (bo "refused" 0)))
         (should (equal (notes-lsp--lighter) " Note[refused by Bo]"))
         (notes-test-status (cl-loop for number below 5 collect

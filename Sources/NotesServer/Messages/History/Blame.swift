@@ -15,12 +15,16 @@ struct Blame {
   init(_ past: PastNote, _ editor: Editor) { (self.past, self.editor) = (past, editor) }
 
   /// The stretches of a part of the text, in its order.
-  func spans(in range: PositionRange) throws -> [Span] {
+  ///
+  /// - Parameter byLine: whether those of different lines are kept apart, so that each line has its own last author. Otherwise
+  ///   what an author goes on to write below makes all of it younger than a word that another one has corrected above.
+  func spans(in range: PositionRange, byLine: Bool = false) throws -> [Span] {
     let text = ShownText(past, editor)
     let colors = Dictionary(
       editor.service.presenceTracker.people(in: past.record.id).map { ($0.name, $0.mark.color) }
     ) { first, _ in first }
-    return try stretches(in: text.utf8Range(of: range)).map { stretch in
+    let part = text.utf8Range(of: range)
+    return try stretches(in: part, joins: { byLine ? text.areOnOneLine($0, $1) : true }).map { stretch in
       let name = past.authors.name(of: stretch.actor, isVerified: true)
       return Span(
         range: PositionRange(start: text.position(of: stretch.start), end: text.position(of: stretch.end)),
@@ -31,13 +35,15 @@ struct Blame {
 
   private typealias Stretch = (start: Int, end: Int, actor: ActorId, isVerified: Bool, time: Date)
 
-  private func stretches(in part: Range<Int>) throws -> [Stretch] {
+  /// - Parameter joins: whether the stretch between two places may be one
+  private func stretches(in part: Range<Int>, joins: (Int, Int) -> Bool) throws -> [Stretch] {
     var stretches: [Stretch] = []
     for span in try past.document.blame(obj: past.note.content, in: UInt64(part.lowerBound)..<UInt64(part.upperBound)) {
       let (start, end) = (Int(span.start), Int(span.end))
       let isVerified = past.vouching.covers(span.change, of: past.document)
       if let last = stretches.last, last.actor == span.actor, last.isVerified == isVerified, last.end == start,
-        abs(last.time.timeIntervalSince(span.timestamp)) <= Self.pause
+        abs(last.time.timeIntervalSince(span.timestamp)) <= Self.pause,
+        last.time == span.timestamp || joins(last.start, end)
       {
         stretches[stretches.count - 1].end = end
         stretches[stretches.count - 1].time = max(last.time, span.timestamp)

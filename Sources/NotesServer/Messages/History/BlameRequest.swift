@@ -18,9 +18,12 @@ struct BlameRequest: EditorRequest {
   }
 
   func perform(for editor: Editor) async throws -> Result {
-    let spans = try Blame(try await PastNote(note, editor), editor).spans(in: range)
+    let blame = Blame(try await PastNote(note, editor), editor)
     let time = ScreenTime(now: editor.service.clock.date)
-    return Result(spans: spans, labels: width.map { BlameLabels(of: spans, in: range, width: $0, time) })
+    let labels = try width.map { width in
+      BlameLabels(of: try blame.spans(in: range, byLine: true), in: range, width: width, time)
+    }
+    return Result(spans: try blame.spans(in: range), labels: labels)
   }
 
   struct Result: RequestResult {

@@ -25,4 +25,10 @@ struct ShownText {
   func position(of offset: Int) -> Position {
     binding?.clientPosition(ofDocument: offset) ?? source.position(utf8Offset: offset, in: encoding)
   }
+
+  /// Whether a stretch of the text is within one line, with its end.
+  func areOnOneLine(_ start: Int, _ end: Int) -> Bool {
+    let (first, last) = (position(of: start), position(of: end))
+    return first.line == last.line || (first.line + 1 == last.line && last.character == 0)
+  }
 }

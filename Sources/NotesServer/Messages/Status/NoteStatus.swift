@@ -69,6 +69,8 @@ struct PersonStatus {
   let state: State
   /// How many changes the person has not confirmed.
   let pending: Int
+  /// How much of the person's changes is here, in percent, while they arrive; nil otherwise.
+  let percentReceived: Int?
   /// Whether the person has sent changes in another author's name.
   let forges: Bool
 
@@ -84,6 +86,7 @@ struct PersonStatus {
     } else {
       state = handle.isRefused(by: person.peer) || handle.refuses(person.peer) ? .refused : .behind
     }
+    percentReceived = state == .behind ? handle.percentReceived(from: person.peer) : nil
   }
 
   var json: JSONValue { json(withAccess: false) }
@@ -93,7 +96,8 @@ struct PersonStatus {
       "peer": .string(person.peer.description), "name": .string(person.name),
       "access": withAccess ? .string(person.access.rawValue) : nil,
       "state": .string(state.rawValue), "reason": state == .refused ? "read-only" : nil,
-      "inSync": .bool(state == .inSync), "pending": JSONValue(pending), "forges": forges ? true : nil,
+      "inSync": .bool(state == .inSync), "pending": JSONValue(pending),
+      "receiving": percentReceived.map { JSONValue($0) }, "forges": forges ? true : nil,
     ])
   }
 }

@@ -126,15 +126,22 @@ local function company(note, words)
   local by, known, pending = {}, {}, 0
   for _, peer in ipairs((note.status or {}).peers or {}) do
     local state = peer.state == "inSync" and not is_proven and "sending" or peer.state or "behind"
-    by[state] = by[state] or {}
-    table.insert(by[state], short(peer.name) .. presence.arrow(note, peer.name))
+    local function note_in(key, name)
+      by[key] = by[key] or {}
+      table.insert(by[key], name)
+    end
+    if peer.receiving then note_in("receiving", short(peer.name) .. " (" .. peer.receiving .. "%)") end
+    if not (peer.receiving and state == "behind" and (peer.pending or 0) == 0) then
+      note_in(state, short(peer.name) .. presence.arrow(note, peer.name))
+      if state == "behind" then pending = math.max(pending, peer.pending or 1) end
+    end
     known[peer.name] = true
-    if state == "behind" then pending = math.max(pending, peer.pending or 1) end
   end
   local function add(state, before, after)
     if by[state] then table.insert(words, before .. listed(by[state]) .. (after or "")) end
   end
   add("refused", "refused by ")
+  add("receiving", "receiving from ")
   add("behind", M.counted(pending, "change") .. " not yet sent to ")
   add("unreachable", "", " unreachable")
   add("sending", "sending to ")

@@ -315,8 +315,15 @@ def Company(note: dict<any>, peers: list<any>): list<string>
   var pending = 0
   for peer in peers
     const state = peer->get('state', peer->get('inSync', true) ? 'inSync' : 'behind')
+    const name = Short(peer.name) .. presence.Arrow(note, peer.name)
+    if peer->has_key('receiving')
+      by.receiving = by->get('receiving', []) + [$'{name} ({peer.receiving}%)']
+    endif
+    if state ==# 'behind' && peer->has_key('receiving') && peer->get('pending', 0) == 0
+      continue
+    endif
     const known = state ==# 'inSync' && !isProven ? 'sending' : state
-    by[known] = by->get(known, []) + [Short(peer.name) .. presence.Arrow(note, peer.name)]
+    by[known] = by->get(known, []) + [name]
     if state ==# 'behind'
       pending = max([pending, peer->get('pending', 1)])
     endif
@@ -324,6 +331,9 @@ def Company(note: dict<any>, peers: list<any>): list<string>
   final words: list<string> = []
   if by->has_key('refused')
     words->add($'refused by {Names(by.refused)}')
+  endif
+  if by->has_key('receiving')
+    words->add($'receiving from {Names(by.receiving)}')
   endif
   if by->has_key('behind')
     words->add($'{Counted(pending, "change")} not yet sent to {Names(by.behind)}')

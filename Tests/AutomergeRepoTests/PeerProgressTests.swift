@@ -1,0 +1,52 @@
+import AutomergeRepo
+import RepoTestSupport
+import TestSupport
+import Testing
+
+/// What people are told of a peer's copy while the first sync of a large note takes many messages.
+@Suite struct PeerProgressTests {
+  private static let a = PeerId("a")
+
+  @Test @AutomergeRepo func whatAPeerSendsIsCountedAndIsNothingToSendBack() async throws {
+    let world = RepoWorld(random: RandomSource(SeededGenerator(seed: 4)))
+    let theirs = try world.start("a").create(try .note())
+    var random = SeededGenerator(seed: 5)
+    for _ in 0..<20 {
+      try theirs.splice(
+        0, String(decoding: (0..<150_000).map { _ in UInt8.random(in: 33...122, using: &random) }, as: UTF8.self))
+    }
+    world.start("b")
+    world.connect("a", "b")
+    var (percents, pending): (Set<Int>, Set<Int>) = ([], [])
+    try await world.clock.run(until: "b has all of it") {
+      guard let mine = world.repos["b"]?.handle(of: theirs.id) else { return false }
+      if let percent = mine.percentReceived(from: Self.a) {
+        percents.insert(percent)
+        pending.insert(mine.pendingCount(for: Self.a))
+      }
+      return mine.inSync(with: Self.a)
+    }
+    #expect(percents.count >= 3 && percents.allSatisfy { (1..<100).contains($0) }, "\(percents.sorted())")
+    #expect(pending == [0], "nothing was typed here")
+    let mine = try #require(world.repos["b"]?.handle(of: theirs.id))
+    #expect(mine.percentReceived(from: Self.a) == nil)
+    #expect(try mine.document.content() == theirs.document.content())
+  }
+
+  @Test @AutomergeRepo func whatIsTypedMeanwhileIsStillToBeSent() async throws {
+    let world = RepoWorld(random: RandomSource(SeededGenerator(seed: 6)))
+    let theirs = try world.start("a").create(try .note("milk"))
+    world.start("b")
+    world.connect("a", "b")
+    try await world.clock.run(until: "in sync") {
+      world.repos["b"]?.handle(of: theirs.id)?.inSync(with: Self.a) == true
+    }
+    let mine = try #require(world.repos["b"]?.handle(of: theirs.id))
+    world.network.isLost = { _, _, receiver in receiver == Self.a }
+    try mine.splice(0, "x")
+    try theirs.splice(0, "y")
+    try await world.clock.run(until: "b has heard of y") { (try? mine.document.content())?.contains("y") == true }
+    #expect(mine.pendingCount(for: Self.a) == 1)
+    #expect(mine.percentReceived(from: Self.a) == nil, "all that a has is here")
+  }
+}
