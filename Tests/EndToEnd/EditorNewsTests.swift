@@ -16,21 +16,47 @@ struct EditorNewsTests {
     try show(NeovimUnderTest.self)
   }
 
+  @Test func vimShowsWhatComesInInsertModeWhenThatEnds() throws { try showAfterTyping(VimUnderTest.self) }
+
+  @Test(.enabled(if: NeovimUnderTest.isHere, "SKIPPED: needs nvim")) func neovimShowsWhatComesInInsertModeWhenThatEnds()
+    throws
+  {
+    try showAfterTyping(NeovimUnderTest.self)
+  }
+
+  /// The editor names its mode on the line of messages, and clears it when the mode ends. Problems wait until then, each until
+  /// it is read, and of the news the last.
+  private func showAfterTyping<Editor: EditorUnderTest>(_ kind: Editor.Type) throws {
+    let (ana, uri, id, gates) = try editor(kind, messages: 4)
+    try ana.beginTypingAtEnd()
+    try ana.session.terminal.type("one")
+    try ana.waitForText("one")
+    let messages = [
+      ("opened", "Ben opened \"Budget\""), ("repeated", "Ben did 40 things"), ("repeated", "Cleo did 50 things"),
+      ("closed", "Ben closed \"Budget\""),
+    ]
+    for (gate, message) in zip(gates, messages) { try send(message.1, uri, id, gate, kind: message.0) }
+    let log = Editor.kind == VimUnderTest.kind ? "notes_lsp#status#Told()" : "require('notes_lsp.say').log"
+    try ana.session.wait(for: "all messages") {
+      try ana.evaluate(log).arrayValue?.contains { $0.stringValue?.contains("Ben closed") == true } == true
+    }
+    #expect(try ana.session.terminal.screen().contains("-- INSERT --"))
+
+    try ana.endTyping()
+    try ana.waitForScreen("Ben did 40 things")
+    try ana.session.terminal.type("0")
+    try ana.waitForScreen("Cleo did 50 things")
+    try ana.session.terminal.type("l")
+    try ana.waitForScreen("Ben closed \"Budget\"")
+    #expect(try !ana.session.terminal.screen().contains("-- INSERT --"))
+    try ana.quit()
+    try ana.session.waitForEnd()
+  }
+
   /// What the service says a minute after a peer did more than the screen shows. It has only a line, and says of what and of
   /// whom: here of a note that is open and a peer that is not connected.
   private func show<Editor: EditorUnderTest>(_ kind: Editor.Type) throws {
-    let ana = try Editor(user: NotesUser("Ana"), seed: 31, maximumDelay: .zero)
-    let gates = ["first", "second"].map { ana.session.user.directory.file($0) }
-    // Each of these files is one more message of the service.
-    let script = """
-      exec 3<&0; "$@" <&3 & for gate in '\(gates[0])' '\(gates[1])'; do \
-      until [ -e "$gate" ]; do sleep 0.05; done; cat "$gate"; done; wait
-      """
-    try ana.setServiceCommand { ["sh", "-c", script, "sh"] + $0 }
-    try ana.createNote("Budget")
-    let id = try ana.waitUntilAttached()
-    let uri = "file://" + (try #require(try ana.filePath()))
-
+    let (ana, uri, id, gates) = try editor(kind)
     try send("Ben lets you edit \"Budget\" (14 changes)", uri, id, gates[0])
     try ana.waitForScreen("Ben lets you edit \"Budget\" (14 changes)")
     try type("one, ", ana)
@@ -48,6 +74,22 @@ struct EditorNewsTests {
     #expect(try ana.session.audits().flatMap(\.complaints) == [])
   }
 
+  /// An editor with an open note; each of the files, once it is there, is one more message of its service.
+  private func editor<Editor: EditorUnderTest>(_ kind: Editor.Type, messages: Int = 2) throws -> (
+    ana: Editor, uri: String, id: String, gates: [String]
+  ) {
+    let ana = try Editor(user: NotesUser("Ana"), seed: 31, maximumDelay: .zero)
+    let gates = (1...messages).map { ana.session.user.directory.file("message-\($0)") }
+    let script = """
+      exec 3<&0; "$@" <&3 & for gate in \(gates.map { "'\($0)'" }.joined(separator: " ")); do \
+      until [ -e "$gate" ]; do sleep 0.05; done; cat "$gate"; done; wait
+      """
+    try ana.setServiceCommand { ["sh", "-c", script, "sh"] + $0 }
+    try ana.createNote("Budget")
+    let id = try ana.waitUntilAttached()
+    return (ana, "file://" + (try #require(try ana.filePath())), id, gates)
+  }
+
   private func type<Editor: EditorUnderTest>(_ words: String, _ editor: Editor) throws {
     try editor.beginTypingAtEnd()
     try editor.session.terminal.type(words)
@@ -59,9 +101,9 @@ struct EditorNewsTests {
     }
   }
 
-  private func send(_ message: String, _ uri: String, _ id: String, _ gate: String) throws {
+  private func send(_ message: String, _ uri: String, _ id: String, _ gate: String, kind: String = "repeated") throws {
     let event: JSONValue = [
-      "kind": "repeated", "uri": .string(uri), "id": .string(id), "peer": "k3x9ab", "name": "Ben",
+      "kind": .string(kind), "uri": .string(uri), "id": .string(id), "peer": "k3x9ab", "name": "Ben",
       "message": .string(message),
     ]
     let body = (["jsonrpc": "2.0", "method": "notes/event", "params": event] as JSONValue).encoded()

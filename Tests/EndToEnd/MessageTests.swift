@@ -94,6 +94,23 @@ struct MessageTests {
     try guest.ben.editor.waitForText("rye bread")
   }
 
+  /// The digits come while Vim waits for a key. It would map that key: the popup would take the first of what it is mapped to,
+  /// and the rest would be typed into the note.
+  @Test func theKeyThatClosesThePopupOfVimTypesNothing() throws {
+    let guest = try Guest(VimUnderTest.kind)
+    let editor = guest.ben.editor
+    try guest.ben.act()
+    try editor.give(vim: "nnoremap x ionions<Esc>", emacs: "")
+    try guest.ben.command(vim: "NotesVerify Ana", emacs: "")
+    try guest.ben.sees("Ana must see the same digits.")
+    try editor.session.terminal.type("x")
+    try editor.session.wait(for: "the digits to go") {
+      try !editor.session.terminal.screen().contains("must see the same digits.")
+    }
+    #expect(try guest.ben.mode() == "n")
+    #expect(try editor.evaluate("getline(1, '$')") == ["bread"])
+  }
+
   /// Vim holds an Escape back for a moment, since it may begin a longer key. A message shown meanwhile brought up the hit-enter
   /// prompt, and the keys after it went nowhere.
   @Test(arguments: kinds) func messagesThatComeAsTypingEndsSwallowNoKey(kind: String) throws {

@@ -93,9 +93,12 @@ public final class ChaosPerson {
       try editor.session.terminal.press("Enter")
     } else {
       try editor.session.terminal.press("C-x", "C-s")
-      // The answer comes when the keys before it have been taken in.
-      if try editor.evaluate("(if (active-minibuffer-window) t :json-false)") == true {
-        try editor.session.terminal.press("Escape", "Escape", "Escape")
+      // The answers come when the keys before them have been taken in. The command may ask the service first, and then the person.
+      let state = "(cond ((active-minibuffer-window) \"asks\") ((eq this-command 'save-buffer) \"saves\") (t \"idle\"))"
+      try editor.session.wait(for: "the save to end, or to ask") {
+        let now = try editor.evaluate(state)
+        if now == "asks" { try editor.session.terminal.press("Escape", "Escape", "Escape") }
+        return now != "saves"
       }
     }
   }

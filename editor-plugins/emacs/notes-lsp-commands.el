@@ -297,19 +297,21 @@ Ask first unless SURE.  Each of them can bring it back for 30 days."
 Without TITLE, ask for one."
   (interactive)
   (notes-lsp--choose-deleted
-   "Restore: " title
+   "Restore" title
    (lambda (note)
      (notes-lsp--with-answer (place :notes/undelete `(:id ,(plist-get note :id))
                                     :waiting "Restoring…")
        (notes-lsp--visit place (notes-lsp--shown (plist-get note :title)))))))
 
 (defun notes-lsp--choose-deleted (prompt title then)
-  "Give THEN the deleted note with TITLE; without one, ask with PROMPT."
+  "Give THEN the deleted note with TITLE.
+Without one, ask with PROMPT, and offer what was deleted last."
   (notes-lsp--with-answer (result :notes/list '(:deleted t)
                                   :waiting "Fetching the deleted notes…" :what "The list of deleted notes")
     (let* ((deleted (append (plist-get result :notes) nil))
            (titles (mapcar (lambda (note) (notes-lsp--shown (plist-get note :title))) deleted))
-           (title (or title (if titles (completing-read prompt titles nil t)
+           (last (car titles))
+           (title (or title (if titles (completing-read (format-prompt prompt last) titles nil t nil nil last)
                               (user-error "Notes: No deleted notes"))))
            (found (cl-find title deleted :test #'equal
                            :key (lambda (note) (notes-lsp--shown (plist-get note :title))))))

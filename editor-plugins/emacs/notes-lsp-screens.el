@@ -158,7 +158,7 @@ A star marks what others have changed since you closed the note.
 (defun notes-purge ()
   "Choose a deleted note, and delete it for good."
   (interactive)
-  (notes-lsp--choose-deleted "Delete for good: " nil #'notes-lsp--purge))
+  (notes-lsp--choose-deleted "Delete for good" nil #'notes-lsp--purge))
 
 ;;; People
 

@@ -83,7 +83,7 @@ final class FileReconciler {
     }
     defer { withExtendedLifetime(claim) {} }
     // The file may hold what a killed process had merged, or one that has ended since we read the document.
-    if let storage = environment.repo.storage { await environment.journal.recover(environment.repo, storage) }
+    if let storage = environment.repo.storage { await environment.journal.killed.recover(environment.repo, storage) }
     try await handle.takeStored()
     try await environment.takeUnrecordedBases(of: key)
     // Another process may have written the file since we last did.

@@ -23,7 +23,16 @@ struct JournalFrame: Hashable {
       case has(ClientBase)
       /// An edit was sent that leads to the document's text at these heads.
       case sent(ClientBase.Sent)
+      /// It closed the buffer with this text before the text was merged.
+      case left(LeftText)
       case closed
+    }
+
+    struct LeftText: Hashable {
+      /// UTF-8.
+      var text: [UInt8]
+      /// Milliseconds since 1970.
+      var time: Int
     }
 
     var item: String?
@@ -127,7 +136,7 @@ extension JournalFrame.Client {
     let count: Int =
       switch news {
       case .has: 1
-      case .sent: 2
+      case .sent, .left: 2
       case .closed: 0
       }
     writer.map(count + (item == nil ? 0 : 1))
@@ -144,6 +153,11 @@ extension JournalFrame.Client {
       writer.integer(sent.rev)
       writer.text("heads")
       writer.hashes(sent.heads)
+    case .left(let left):
+      writer.text("left")
+      writer.bytes(left.text)
+      writer.text("time")
+      writer.integer(left.time)
     case .closed: break
     }
   }
@@ -156,6 +170,9 @@ extension JournalFrame.Client {
     } else if let rev = cbor["sent"]?.integer {
       guard let heads = cbor["heads"].flatMap({ Set<ChangeHash>($0) }) else { return nil }
       news = .sent(ClientBase.Sent(rev: rev, heads: heads))
+    } else if let text = cbor["left"]?.bytes {
+      guard let time = cbor["time"]?.integer else { return nil }
+      news = .left(LeftText(text: Array(text), time: time))
     } else {
       news = .closed
     }
@@ -171,6 +188,8 @@ struct JournalContent {
   var clients: [NoteKey: ClientBase] = [:]
   /// What it had found working files to contain.
   var files: [NoteKey: FileNews] = [:]
+  /// The texts of buffers that were closed and not merged.
+  var left: [NoteKey: JournalFrame.Client.LeftText] = [:]
   /// What editors said last that they had written to working files.
   var written: [NoteKey: ClientBase] = [:]
 
@@ -182,7 +201,8 @@ struct JournalContent {
         switch client.news {
         case .has(let base): clients[key] = base
         case .sent(let sent): clients[key]?.sent(sent.rev, sent.heads)
-        case .closed: clients[key] = nil
+        case .left(let text): left[key] = text
+        case .closed: (clients[key], left[key]) = (nil, nil)
         }
       }
       for file in frame.files {

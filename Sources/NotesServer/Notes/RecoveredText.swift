@@ -4,6 +4,7 @@ import Foundation
 /// A text as it was before parts of it were replaced, perhaps by mistake.
 struct RecoveredText {
   static let collection = "recovered"
+  static let untold = "untold"
 
   /// What distinguishes a text from the others of its document.
   struct Stamp: Hashable {
@@ -33,11 +34,24 @@ struct RecoveredText {
     (self.id, self.stamp, self.reason, self.text) = (id, stamp, reason, text)
   }
 
+  /// The text of a buffer that was closed while its note was being opened, by a process that was killed then.
+  init(_ left: JournalFrame.Client.LeftText, of id: DocumentId, by run: String) {
+    self.init(
+      id: id, stamp: Stamp(time: left.time, run: RunJournal.shortName(run)),
+      reason: "it was closed before it was merged", text: left.text)
+  }
+
   var item: StoredItem {
     StoredItem(
       key: [Self.collection, id.description, stamp.description],
       data: Data(CBOR.record(["reason": .text(reason), "text": .bytes(Data(text))]).encoded()))
   }
+
+  /// The key of what is stored until the person is told of the text.
+  var mark: StorageKey { [Self.untold, id.description, stamp.description] }
+
+  /// Stores the text, of which the person is to be told.
+  var changes: [StorageChange] { [.save(item), .save(StoredItem(key: mark, data: Data([1])))] }
 
   /// Nil if the bytes are not a recovered text. An earlier version stored only the text.
   init?(_ item: StoredItem) {

@@ -12,7 +12,6 @@ import Logging
 /// are tried again.
 @AutomergeRepo
 final class RecoveredTexts {
-  private static let collection = "untold"
   /// How long to wait for further texts before telling the person.
   static let tellDelay: Duration = .milliseconds(300)
   /// After this time a living process has told its own editor.
@@ -60,18 +59,12 @@ final class RecoveredTexts {
     return RecoveredText.Stamp(time: lastTime, run: environment.journal.shortName)
   }
 
-  private static func mark(_ text: RecoveredText) -> StorageKey {
-    [collection, text.id.description, text.stamp.description]
-  }
-
   /// The keys to remove when a note is permanently deleted.
-  static func marks(of id: DocumentId) -> StorageKey { [collection, id.description] }
+  static func marks(of id: DocumentId) -> StorageKey { [RecoveredText.untold, id.description] }
 
   /// Stores a text. Afterwards the caller either tells the person and calls `told`, or calls `tellSoon`.
   func keep(_ text: RecoveredText) async throws(StorageError) {
-    try await notebook.storage.commit([
-      .save(text.item), .save(StoredItem(key: Self.mark(text), data: Data([1]))),
-    ])
+    try await notebook.storage.commit(text.changes)
   }
 
   /// Stores a text that exists nowhere else. While the store fails, the text stays in memory and is tried again; the
@@ -79,7 +72,7 @@ final class RecoveredTexts {
   ///
   /// - Returns: whether the text is stored
   func keepOrHold(_ text: RecoveredText) async -> Bool {
-    held[Self.mark(text)] = Held(text: text)
+    held[text.mark] = Held(text: text)
     return await storeHeld()
   }
 
@@ -135,18 +128,18 @@ final class RecoveredTexts {
 
   /// Call when the person has been told of this text.
   func told(_ text: RecoveredText) {
-    let mark = Self.mark(text)
+    let mark = text.mark
     expected.remove(mark)
     if held[mark] != nil { held[mark]?.isTold = true }
     Task { @AutomergeRepo in await forget([mark]) }
   }
 
   /// The buffer in which this text was typed will report it, and then call `told` or `leave`.
-  func expect(_ text: RecoveredText) { expected.insert(Self.mark(text)) }
+  func expect(_ text: RecoveredText) { expected.insert(text.mark) }
 
   /// The buffer does not report this text, so the person is told as for any other.
   func leave(_ text: RecoveredText) {
-    expected.remove(Self.mark(text))
+    expected.remove(text.mark)
     tellSoon()
   }
 
@@ -161,7 +154,7 @@ final class RecoveredTexts {
   /// Tells the person of every recovered text that no editor has reported yet, here or in another process.
   func tellSoon(after delay: Duration = tellDelay) {
     // A process without an editor may end at any moment.
-    guard hasEditor else { return siblings.tell(["kind": .string(Self.collection)]) }
+    guard hasEditor else { return siblings.tell(["kind": .string(RecoveredText.untold)]) }
     let now = environment.clock.now
     tellings.removeAll { now - $0 >= NewsLimit<JSONValue>.period }
     let isOften = tellings.count >= NewsLimit<JSONValue>.maximumPerPeriod
@@ -178,7 +171,7 @@ final class RecoveredTexts {
 
   /// Handles another process's request to tell the person, if there is an editor here.
   func heard(_ event: JSONValue) -> Bool {
-    guard event["kind"] == .string(Self.collection) else { return false }
+    guard event["kind"] == .string(RecoveredText.untold) else { return false }
     if hasEditor { tellSoon(after: .zero) }
     return true
   }
@@ -187,12 +180,12 @@ final class RecoveredTexts {
     let wasHeld = !held.isEmpty
     guard await storeHeld() else { return }
     guard hasEditor else { return wasHeld ? tellSoon() : () }
-    guard notebook.isLoaded, let claim = environment.files.claim(Self.collection, exclusively: true) else {
+    guard notebook.isLoaded, let claim = environment.files.claim(RecoveredText.untold, exclusively: true) else {
       return tellSoon(after: Self.startDelay)
     }
     defer { withExtendedLifetime(claim) {} }
     do {
-      let marks = try await notebook.storage.loadRange([Self.collection]).map(\.key)
+      let marks = try await notebook.storage.loadRange([RecoveredText.untold]).map(\.key)
         .filter { $0.count == 3 && !expected.contains($0) }
       var event: JSONObject?
       for mark in marks {

@@ -12,6 +12,8 @@ import Logging
 @AutomergeRepo
 final class RunJournal {
   private let files: any JournalAccess
+  /// Those of other processes.
+  let killed: KilledJournals
   /// The name of this process's journal.
   private let run: String
   private let log = Logger(label: "journal")
@@ -24,14 +26,12 @@ final class RunJournal {
   private var fileAhead: (text: FileText, handle: DocHandle)?
   /// What working files were found to contain and the store may not have, the latest of each.
   private var fileNews: [NoteKey: FileNews] = [:]
-  /// Documents that were missing when a journal was read, so the journal was kept.
-  private var waiting: Set<DocumentId> = []
+  /// The texts of closed buffers that are not merged yet.
+  private var left: [NoteKey: JournalFrame.Client.LeftText] = [:]
   /// Entries whose changes have not left this process yet.
   private var held: [UInt8] = []
   private var state = State.working
   private var isChangingSegment = false
-  /// The task that reads the journals of killed processes.
-  private var recovery: Task<Void, Never>?
 
   private enum State {
     case working
@@ -53,10 +53,15 @@ final class RunJournal {
   /// Larger changes are not journalled: the store, or the peers that sent them, have them.
   static let maximumChangesBytes = 1 << 20
 
-  init(files: any JournalAccess, run: String) { (self.files, self.run) = (files, run) }
+  init(files: any JournalAccess, run: String) {
+    (self.files, self.run) = (files, run)
+    killed = KilledJournals(files: files)
+  }
 
   /// What distinguishes this process from the others of this person. The first half of its name is the person's.
-  var shortName: String { String(run.suffix(16)) }
+  var shortName: String { Self.shortName(run) }
+
+  nonisolated static func shortName(_ run: String) -> String { String(run.suffix(16)) }
 
   // MARK: Writing
 
@@ -72,10 +77,28 @@ final class RunJournal {
   func closed(_ key: NoteKey, _ handle: DocHandle) {
     clients[key] = nil
     ahead.removeAll { $0 == key }
-    append(JournalFrame(document: key.document, clients: [JournalFrame.Client(item: key.item, news: .closed)]))
+    appendClosed(key)
     guard !clients.keys.contains(where: { $0.document == key.document }) else { return }
     handle.journal = nil
     handles[key.document] = nil
+  }
+
+  /// Call when an editor closes a buffer whose text is not merged yet. If this process is killed before `closed` or `keptLeft` is
+  /// called, the next one keeps the text as a recovered one.
+  func left(_ text: [UInt8], _ key: NoteKey, on date: Date) {
+    let text = JournalFrame.Client.LeftText(text: text, time: date.milliseconds)
+    left[key] = text
+    append(JournalFrame(document: key.document, clients: [JournalFrame.Client(item: key.item, news: .left(text))]))
+  }
+
+  /// Call when the text of a closed buffer is kept elsewhere.
+  func keptLeft(_ key: NoteKey) {
+    if left[key] != nil { appendClosed(key) }
+  }
+
+  private func appendClosed(_ key: NoteKey) {
+    left[key] = nil
+    append(JournalFrame(document: key.document, clients: [JournalFrame.Client(item: key.item, news: .closed)]))
   }
 
   /// Runs `work`, which makes one change out of an editor's edit, and journals the editor's new text together with it.
@@ -220,6 +243,9 @@ final class RunJournal {
       hold(JournalFrame(document: key.document, clients: [JournalFrame.Client(item: key.item, news: .has(base))]))
     }
     for (key, news) in fileNews { hold(JournalFrame(document: key.document, files: [news])) }
+    for (key, text) in left {
+      hold(JournalFrame(document: key.document, clients: [JournalFrame.Client(item: key.item, news: .left(text))]))
+    }
   }
 
   /// Starts a new segment. Once everything in the earlier ones is stored, they are removed.
@@ -246,122 +272,4 @@ final class RunJournal {
     held = []
     files.end()
   }
-
-  // MARK: Reading
-
-  /// What an editor that has outlived one or more services remembers of one of them.
-  struct Memory {
-    var run: String
-    /// The version that its last `didOpen` named.
-    var opened: Int
-    /// The last edit of that service that it applied.
-    var rev: Int
-  }
-
-  /// Where a text that an editor brings back came from.
-  enum Origin {
-    /// It is the base's text with the person's edits since.
-    case known(TextBase, object: String?)
-    /// The editor read the file again after this was written.
-    case reloaded
-    case unknown
-  }
-
-  /// Determines what a text grew out of, and adds to the document what a killed process had journaled of it.
-  ///
-  /// - Parameter memories: the last service first. One that never merged the buffer has left no trace of it; then what
-  ///   the one before it recorded is still valid.
-  func origin(of key: NoteKey, _ memories: [Memory], _ handle: DocHandle, _ storage: any StorageProvider) async
-    -> Origin
-  {
-    for memory in memories {
-      guard let client = await client(key, memory.run, handle, storage) else { continue }
-      guard client.opened == memory.opened else { return .reloaded }
-      guard let base = client.text(afterEdit: memory.rev), handle.document.unknown(base.heads).isEmpty else {
-        return .unknown
-      }
-      return .known(base, object: client.object)
-    }
-    return .unknown
-  }
-
-  private func client(
-    _ key: NoteKey, _ run: String, _ handle: DocHandle, _ storage: any StorageProvider
-  ) async -> ClientBase? {
-    if let content = await content(of: run) {
-      do {
-        if let changes = content.changes[key.document] { try handle.take(changes) }
-      } catch {
-        log.warning("What the journal of \(run) has of \(key.document) cannot be read: \(error)")
-      }
-      if let client = content.clients[key] { return client }
-    }
-    return (try? await storage.load(ClientBase.key(key, run: run))).flatMap { $0 }.flatMap { ClientBase($0) }
-  }
-
-  /// The content of another process's journal; nil if it has none.
-  func content(of run: String) async -> JournalContent? {
-    guard let bytes = await files.read(run) else { return nil }
-    return await Self.content(bytes)
-  }
-
-  @concurrent
-  private static func content(_ bytes: [UInt8]) async -> JournalContent { JournalContent(JournalFrame.all(in: bytes)) }
-
-  /// The same without waiting; one run after another.
-  func recoverSoon(_ repo: Repo, _ storage: any StorageProvider) {
-    recovery = Task { @AutomergeRepo [recovery] in
-      await recovery?.value
-      await recover(repo, storage)
-    }
-  }
-
-  /// Stores what killed processes had not stored, and removes their journals. A journal with words of a document that
-  /// is unavailable now stays, and is read again when the document arrives, and when the next process starts.
-  func recover(_ repo: Repo, _ storage: any StorageProvider) async {
-    for run in await files.deadRuns() {
-      guard let content = await content(of: run) else { continue }
-      do {
-        var unplaced: Set<DocumentId> = []
-        for (id, changes) in content.changes where try await !take(changes, of: id, by: run, repo) {
-          unplaced.insert(id)
-        }
-        try await storage.commit(
-          content.clients.map { .save($0.value.item($0.key, run: run)) }
-            + content.files.map { .save($0.value.stored($0.key.document, run: run)) }
-            + content.written.map { .save($0.value.item($0.key, run: run + "-written")) })
-        guard unplaced.isEmpty else {
-          waiting.formUnion(unplaced)
-          log.warning("The journal of a process that was killed is kept: not here yet: \(unplaced.count) documents.")
-          continue
-        }
-        await files.remove(run)
-      } catch {
-        log.warning("The journal of a process that was killed is kept: \(error)")
-      }
-    }
-  }
-
-  /// Whether a kept journal has words of this document, which is here now. True only once.
-  func waits(for id: DocumentId) -> Bool { waiting.remove(id) != nil }
-
-  /// Stores a journal's changes of a document. False if dependencies are missing.
-  private func take(_ changes: Data, of id: DocumentId, by run: String, _ repo: Repo) async throws -> Bool {
-    let handle: DocHandle
-    switch await repo.find(id, within: Self.maximumSearch) {
-    case .deleted: return true
-    case .found(let found): handle = found
-    case .failed(let error): throw error
-    case .unavailable, .timedOut:
-      // The process had just received or created the document, so the journal has all of it.
-      guard let made = try repo.make(id, of: changes) else { return false }
-      handle = made
-    }
-    try handle.take(changes)
-    if let actor = ActorId(hexadecimal: run) { await handle.sign(changes, of: actor) }
-    try await handle.flush()
-    return !handle.lacksChanges
-  }
-
-  private static let maximumSearch: Duration = .seconds(1)
 }

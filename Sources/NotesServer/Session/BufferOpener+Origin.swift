@@ -24,8 +24,8 @@ extension BufferOpener {
   }
 
   /// Determines what the text of a buffer grew out of that has outlived services; nil if unknown.
-  func origin(of key: NoteKey, _ memories: [RunJournal.Memory], _ handle: DocHandle) async -> BufferOrigin? {
-    switch await service.journal.origin(of: key, memories, handle, service.notebook.storage) {
+  func origin(of key: NoteKey, _ memories: [KilledJournals.Memory], _ handle: DocHandle) async -> BufferOrigin? {
+    switch await service.journal.killed.origin(of: key, memories, handle, service.notebook.storage) {
     case .known(let base, let object): .known(base, object: object)
     case .reloaded: .file
     case .unknown: nil

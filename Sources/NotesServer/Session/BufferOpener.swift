@@ -35,7 +35,8 @@ final class BufferOpener {
     reattachment: Reattachment? = nil
   ) {
     let (version, text, isReattached) = (plain.version, plain.text, reattachment != nil)
-    let opening = Opening(number: nextNumber, key: record.key, version: version, text: text, plain: plain)
+    let opening = Opening(
+      number: nextNumber, key: record.key, version: version, text: text, plain: plain, isReattached: isReattached)
     nextNumber += 1
     buffers[uri] = .opening(opening)
     if !isReattached, attachAtOnce(uri: uri, record, opening) { return }
@@ -107,8 +108,8 @@ final class BufferOpener {
           }
           merged = await mergedOffLoop(text, handle, record.item, .file, version: version, possible: possible)
         }
-        withExtendedLifetime(claim) {
-          attach(
+        try withExtendedLifetime(claim) {
+          try attach(
             uri: uri, handle: handle, item: record.item, origin ?? .file, opening: opening.number, merged: merged,
             saved: saved, held: held, hasRead: !isReattached && !wasPlain, fileTurn: fileTurn)
         }
@@ -132,7 +133,11 @@ final class BufferOpener {
     let (buffer, splices) = merge(note, handle, record.item, .file).open(version: opening.version, text: opening.text)
     guard splices.isEmpty else { return false }
     let merged = (buffer, splices, handle.document.heads())
-    attach(uri: uri, handle: handle, item: record.item, .file, opening: opening.number, merged: merged)
+    do {
+      try attach(uri: uri, handle: handle, item: record.item, .file, opening: opening.number, merged: merged)
+    } catch {
+      return false
+    }
     return true
   }
 
@@ -187,7 +192,7 @@ final class BufferOpener {
 
   /// The buffer is reopened while its document has not arrived. What the person typed since may exist nowhere else.
   func keepTyped(_ opening: Opening, unlessIn text: [UInt8]) {
-    guard opening.plain.text != opening.text, opening.plain.text != text else { return }
+    guard opening.mayHaveNews, opening.plain.text != text else { return }
     service.recoveredTexts.keepSoon(
       opening.key.document, "the file was read again before the note arrived", opening.plain.text)
   }
@@ -265,14 +270,13 @@ final class BufferOpener {
   private func attach(
     uri: String, handle: DocHandle, item: String?, _ origin: BufferOrigin, opening number: Int, merged: Merged? = nil,
     saved: TextDelta? = nil, held: TextBase? = nil, hasRead: Bool = false, fileTurn: (any NoteClaim)? = nil
-  ) {
+  ) throws(NotesError) {
     let showsFile = hasRead && origin.isFile
     // The buffer may have been closed, or reopened, while the document was being fetched.
     guard case .opening(let opening)? = buffers[uri], opening.number == number else { return }
     guard let note = NoteDocument(handle.document, item: item) else {
       guard item == nil || MeetingDocument(handle.document) == nil else { return itemIsDeleted(uri: uri, opening) }
-      let error = NotesError(.notANote, "The document \(handle.id) holds no such text.")
-      return fallBack(uri: uri, opening, error: error)
+      throw NotesError(.notANote, "The document \(handle.id) holds no such text.")
     }
     let (buffer, splices): (OpenBuffer, [TextSplice])
     if let merged, merged.heads == handle.document.heads() {
@@ -303,25 +307,24 @@ final class BufferOpener {
 
   /// The agenda item was deleted while its buffer was being opened.
   private func itemIsDeleted(uri: String, _ opening: Opening) {
-    buffers[uri] = .plain(opening.plain)
-    if editor.isRunning { buffers.leftPlain(uri, opening.plain, .itemDeleted, service.notebook[opening.key]) }
+    let isShown = editor.isRunning && !opening.isClosed
+    buffers[uri] = opening.isClosed ? nil : .plain(opening.plain)
+    if isShown { buffers.leftPlain(uri, opening.plain, .itemDeleted, service.notebook[opening.key]) }
     let text = opening.plain.text
-    guard !text.isEmpty else { return }
+    guard !text.isEmpty else { return service.journal.keptLeft(opening.key) }
     service.recoveredTexts.keepSoon(
-      opening.key.document, "its agenda item was deleted while it was being opened", text, isTold: editor.isRunning)
+      opening.key.document, "its agenda item was deleted while it was being opened", text, isTold: isShown)
     service.recoveredTexts.kept(text, ofDeleted: opening.key)
   }
 
   private func notOpened(uri: String, opening number: Int, error: any Error) async {
     guard case .opening(let opening)? = buffers[uri], opening.number == number else { return }
-    // The editor may be about to exit with the only copy.
-    if !editor.isRunning { await UnmergedText(opening).keep(in: service) }
-    fallBack(uri: uri, opening, error: error)
-  }
-
-  private func fallBack(uri: String, _ opening: Opening, error: any Error) {
-    buffers[uri] = .plain(opening.plain)
+    // The editor may be about to exit with the only copy, or show it no more.
+    if !editor.isRunning || opening.isClosed { await UnmergedText(opening).keep(in: service) }
+    guard isOpening(uri, number) else { return }
     editor.log.error("\(uri) was not attached: \(error)")
+    guard !opening.isClosed else { return buffers[uri] = nil }
+    buffers[uri] = .plain(opening.plain)
     if editor.isRunning { buffers.leftPlain(uri, opening.plain, .notOpened) }
     let message = ResponseError(replyingTo: error).message
     editor.notify(ShowMessageNotification(kind: .error, message: "notes-lsp: \(message)"))

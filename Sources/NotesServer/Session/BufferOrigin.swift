@@ -41,7 +41,7 @@ struct Reattachment {
   /// The name of the last one.
   var run: String?
   /// What the client remembers of each, the last one first.
-  var memories: [RunJournal.Memory] = []
+  var memories: [KilledJournals.Memory] = []
   /// The text that the client opened first, if no service has confirmed having it.
   var opened: [UInt8]?
 }

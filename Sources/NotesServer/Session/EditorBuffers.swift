@@ -181,9 +181,12 @@ final class EditorBuffers {
       if case .attached(let binding)? = buffers[uri] { return close(binding) }
       return buffers[uri] = nil
     }
-    // What was typed before the buffer was closed enters the document when that is here.
+    // What was typed before the buffer was closed enters the document when that is here. If this process is killed before that,
+    // nothing else has it.
+    opening.isClosed = true
     opening.waiting.append { [weak self] binding in self?.close(binding) }
     buffers[uri] = .opening(opening)
+    if opening.mayHaveNews { service.journal.left(opening.plain.text, opening.key, on: service.clock.date) }
   }
 
   private func close(_ binding: BufferBinding) {

@@ -23,6 +23,13 @@ struct Opening {
   var waitsFor: String?
   /// The client's text, kept up to date in case the document cannot be fetched.
   var plain: PlainBuffer
+  /// Whether the buffer has outlived a service.
+  let isReattached: Bool
+  /// Whether the client has closed the buffer.
+  var isClosed = false
+
+  /// Whether the text may contain words that only this buffer has.
+  var mayHaveNews: Bool { isReattached || plain.text != plain.opened }
 }
 
 /// An open buffer that is not a note: its text, so that it can become one.

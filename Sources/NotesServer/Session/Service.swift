@@ -77,6 +77,7 @@ public final class Service {
     journal.onFailure = { [journal, clock = environment.clock] in
       _ = clock.schedule(after: Self.journalRetryInterval) { journal.resume() }
     }
+    journal.killed.onKept = { [weak recoveredTexts] in recoveredTexts?.tellSoon() }
     repo.observe { [weak self] event in self?.repoDid(event) }
     sharing.onChange = { event in events.send(.sharingChanged(event)) }
     events.add { [weak self] event in
@@ -88,7 +89,7 @@ public final class Service {
     switch event {
     case .documentOpened(let handle):
       handle.document.actor = author.actor(for: handle.id)
-      if journal.waits(for: handle.id) { journal.recoverSoon(repo, notebook.storage) }
+      if journal.killed.waits(for: handle.id) { journal.killed.recoverSoon(repo, notebook.storage) }
       if notebook[handle.id]?.hasPlace ?? false { fileSync.watch(handle) } else { learn(of: handle) }
       documentFiles.watch(handle)
     case .siblingDisconnected:
@@ -137,7 +138,7 @@ public final class Service {
       } ?? true
     }
     mover.followAll()
-    journal.recoverSoon(repo, notebook.storage)
+    journal.killed.recoverSoon(repo, notebook.storage)
     try await notebook.forgetClientBases(before: clock.date.addingTimeInterval(-Self.clientBaseTime))
     let limit = clock.date.addingTimeInterval(-NoteRecord.recoverableTime)
     for record in notebook.records.values where record.deletedSince.map({ $0 < limit }) ?? false {

@@ -41,7 +41,7 @@ final class ServiceEnvironment {
   /// Records what killed processes had found the file of a note to contain.
   func takeUnrecordedBases(of key: NoteKey) async throws {
     guard let storage = repo.storage, let handle = repo.handle(of: key.document) else { return }
-    await journal.recover(repo, storage)
+    await journal.killed.recover(repo, storage)
     try await notebook.takeUnrecordedBases(of: key, handle)
   }
 
@@ -69,7 +69,7 @@ final class ServiceEnvironment {
   /// merged them. Returns whether the document changed.
   func catchUp(_ handle: DocHandle) async throws -> Bool {
     let heads = handle.document.heads()
-    if let storage = repo.storage { await journal.recover(repo, storage) }
+    if let storage = repo.storage { await journal.killed.recover(repo, storage) }
     try await handle.takeStored()
     return handle.document.heads() != heads
   }

@@ -13,12 +13,13 @@ struct UnmergedText {
   /// Returns when the text is stored.
   func keep(in service: Service) async {
     do {
-      if try await isInFile(service) { return }
+      if try await isInFile(service) { return service.journal.keptLeft(key) }
       try await service.recoveredTexts.keep(
         RecoveredText(
           id: key.document, stamp: service.recoveredTexts.newStamp(),
           reason: "the editor was closed before the note arrived", text: text))
       service.recoveredTexts.tellSoon()
+      service.journal.keptLeft(key)
     } catch {
       Logger(label: "notes").error("The text of a note that did not arrive could not be kept: \(error)")
     }

@@ -58,6 +58,7 @@ import Testing
       JournalFrame(document: id, clients: [JournalFrame.Client(item: "tea", news: .closed)]),
       JournalFrame(document: id, changes: [1], files: [file(1, after: nil), file(2, after: 1, item: "tea")]),
       JournalFrame(document: id, written: [JournalFrame.Client(item: "tea", news: .has(base(2)))]),
+      frame(.left(JournalFrame.Client.LeftText(text: Array("tea\n".utf8), time: 5))),
     ]
     #expect(JournalFrame.all(in: frames.flatMap(\.encoded)) == frames)
   }

@@ -159,7 +159,7 @@ import Testing
       notebook.update(key) { $0.fileBase = base("c") }
       try await notebook.save(key)
     }
-    await journal.recover(repo, storage)
+    await journal.killed.recover(repo, storage)
     #expect(files.journals.isEmpty)
     for _ in 0..<2 {
       try await notebook.takeUnrecordedBases(of: key, handle)
@@ -177,9 +177,47 @@ import Testing
     let wrote = ClientBase(base: TextBase(heads: handle.document.heads(), steps: []), time: Date(milliseconds: 5))
     RunJournal(files: log, run: "aa").editorWrote(wrote, NoteKey(id))
     files.journals["aa"] = log.writings.flatMap(\.self)
-    await journal.recover(repo, storage)
+    await journal.killed.recover(repo, storage)
     #expect(files.journals.isEmpty)
     #expect(try await Notebook(storage: storage).editorTexts(of: NoteKey(id)) == [wrote.base])
+  }
+
+  @Test(arguments: [true, false]) func theTextOfABufferThatWasClosedTooEarlyIsKeptUnlessItIsMergedBeforeTheKill(
+    isMerged: Bool
+  ) async throws {
+    let log = WrittenJournal()
+    let handle = try await repo.create(doc: Document(), id: id)
+    try await handle.flush()
+    let killed = RunJournal(files: log, run: "0123456789abcdef0123456789abcdef")
+    killed.left(Array("mine\n".utf8), NoteKey(id), on: Date(milliseconds: 5))
+    if isMerged { killed.closed(NoteKey(id), handle) }
+    files.journals["0123456789abcdef0123456789abcdef"] = log.writings.flatMap(\.self)
+    let earlier = files.journals
+    var tellings = 0
+    journal.killed.onKept = { tellings += 1 }
+    for _ in 0..<2 {
+      // It may be read again: while a document is missing, it stays.
+      files.journals = earlier
+      await journal.killed.recover(repo, storage)
+    }
+    let kept = try await storage.loadRange([RecoveredText.collection]).compactMap { RecoveredText($0) }
+    #expect(kept.map(\.text) == (isMerged ? [] : [Array("mine\n".utf8)]))
+    #expect(kept.allSatisfy { $0.id == id && $0.stamp == RecoveredText.Stamp(time: 5, run: "0123456789abcdef") })
+    #expect(try await storage.loadRange([RecoveredText.untold]).count == kept.count)
+    #expect(tellings == kept.count)
+  }
+
+  @Test func theTextOfABufferThatWasClosedTooEarlyIsInAJournalThatBeginsAnew() async throws {
+    let log = WrittenJournal()
+    let journal = RunJournal(files: log, run: "cc")
+    journal.left(Array("mine\n".utf8), NoteKey(id), on: Date(milliseconds: 5))
+    log.isFull = true
+    journal.left(Array("more\n".utf8), NoteKey(id, item: "tea"), on: Date(milliseconds: 6))
+    log.isFull = false
+    journal.resume()
+    let left = JournalContent(JournalFrame.all(in: log.writings.last ?? [])).left
+    #expect(left[NoteKey(id)]?.text == Array("mine\n".utf8))
+    #expect(left[NoteKey(id, item: "tea")]?.text == Array("more\n".utf8))
   }
 
   /// It may have reached a peer, which then brings it.
@@ -195,7 +233,7 @@ import Testing
     try await notebook.save(key)
     let news = FileNews(base, item: nil, replacing: nil)
     files.journals["aa"] = JournalFrame(document: id, files: [news]).encoded
-    await journal.recover(repo, storage)
+    await journal.killed.recover(repo, storage)
     try await notebook.takeUnrecordedBases(of: key, handle)
     try await notebook.loadBase(of: key)
     #expect(notebook[key]?.fileBase == nil)
@@ -208,7 +246,7 @@ import Testing
   @Test func aNoteThatIsInTheJournalAndNotInTheStoreIsMadeOfIt() async throws {
     let (fetched, typed) = try changes()
     leave(fetched, typed)
-    await journal.recover(repo, storage)
+    await journal.killed.recover(repo, storage)
     #expect(try await storedText() == "fetched typed")
     #expect(files.journals.isEmpty)
   }
@@ -216,13 +254,13 @@ import Testing
   @Test func aJournalWhoseNoteIsNotHereWaitsForIt() async throws {
     let (fetched, typed) = try changes()
     leave(typed)
-    await journal.recover(repo, storage)
+    await journal.killed.recover(repo, storage)
     #expect(!files.journals.isEmpty)
     #expect(try await storedText() == nil)
     // A peer brings the note.
     _ = try #require(try repo.make(id, of: fetched))
-    #expect(journal.waits(for: id))
-    await journal.recover(repo, storage)
+    #expect(journal.killed.waits(for: id))
+    await journal.killed.recover(repo, storage)
     #expect(try await storedText() == "fetched typed")
     #expect(files.journals.isEmpty)
   }
@@ -231,7 +269,7 @@ import Testing
     let (fetched, typed) = try changes()
     leave(fetched, typed)
     try await repo.delete(id: id)
-    await journal.recover(repo, storage)
+    await journal.killed.recover(repo, storage)
     #expect(try await storedText() == nil)
     #expect(files.journals.isEmpty)
   }
@@ -260,32 +298,4 @@ private final class DeadJournals: JournalAccess {
   func read(_ run: String) async -> [UInt8]? { journals[run] }
   func deadRuns() async -> [String] { journals.keys.sorted() }
   func remove(_ run: String) async { journals[run] = nil }
-}
-
-/// The journal of this process, writing by writing.
-private final class WrittenJournal: JournalAccess {
-  private let content = Mutex<[[UInt8]]>([])
-  private let full = Mutex(false)
-
-  var writings: [[UInt8]] { content.withLock(\.self) }
-
-  var isFull: Bool {
-    get { full.withLock(\.self) }
-    set { full.withLock { $0 = newValue } }
-  }
-
-  func append(_ bytes: [UInt8]) -> Int? {
-    guard !isFull else { return nil }
-    return content.withLock { content in
-      content.append(bytes)
-      return bytes.count
-    }
-  }
-
-  func beginSegment() -> Int? { nil }
-  func removeSegments(before number: Int) {}
-  func end() {}
-  func read(_ run: String) async -> [UInt8]? { nil }
-  func deadRuns() async -> [String] { [] }
-  func remove(_ run: String) async {}
 }

@@ -203,6 +203,56 @@ import Testing
     #expect(try await ben.recoveredTexts() == ["tea\nmilk\n"])
   }
 
+  /// Its words may be in no file: it has outlived a service.
+  @Test func aBufferThatHasOutlivedAServiceLosesNoWordIfTheFileIsReadAgainMeanwhile() async throws {
+    let note = try hostedNote("tea\n")
+    let ben = ServiceUnderTest(world)
+    try await leaveRecord(of: note, "tea\n", for: ben)
+    try await ben.start()
+    ben.open(uri, "tea\nmilk\n", reattach: true)
+    ben.send("textDocument/didClose", ["textDocument": ["uri": .string(uri)]])
+    ben.open(uri, "tea\n")
+    try await ben.wait(for: "the news of the copy") { !ben.events("recovered").isEmpty }
+    #expect(try await ben.recoveredTexts() == ["tea\nmilk\n"])
+  }
+
+  @Test func aBufferThatIsClosedBeforeItsNoteArrivesIsMergedLaterAndTheJournalHasItUntilThen() async throws {
+    let note = try hostedNote("tea\n")
+    let log = WrittenJournal()
+    let ben = ServiceUnderTest(world, journal: log)
+    try await leaveRecord(of: note, "tea\n", for: ben)
+    try await ben.start()
+    ben.open(uri, "tea\nmine\n", reattach: true)
+    try await ben.wait(for: "the news") { !ben.events("waiting").isEmpty }
+    ben.change(uri, "tea\nmine\nmilk\n", version: 2)
+    ben.send("textDocument/didClose", ["textDocument": ["uri": .string(uri)]])
+    let key = NoteKey(note.id)
+    #expect(log.content.left[key]?.text == Array("tea\nmine\nmilk\n".utf8), "before anything else happens")
+    world.connect("host", "ben")
+    try await ben.wait(for: "the words in the note") { ben.text(of: note.id)?.contains("milk") == true }
+    #expect(log.content.left.isEmpty)
+    #expect(ben.session.editor.buffers[uri] == nil)
+    #expect(try await ben.recoveredTexts().isEmpty)
+  }
+
+  @Test func aBufferThatIsClosedAndWhoseNoteCannotBeOpenedIsKeptAndIsNoPlainFile() async throws {
+    let note = try hostedNote("tea\n")
+    let log = WrittenJournal()
+    let ben = ServiceUnderTest(world, journal: log)
+    try await leaveRecord(of: note, "tea\n", for: ben)
+    try await ben.start()
+    ben.open(uri, "tea\nmine\n", reattach: true)
+    try await ben.wait(for: "the news") { !ben.events("waiting").isEmpty }
+    ben.send("textDocument/didClose", ["textDocument": ["uri": .string(uri)]])
+    // What arrives is no note.
+    try note.change { try $0.delete(obj: .ROOT, key: "content") }
+    world.connect("host", "ben")
+    try await ben.wait(for: "the copy") { !ben.events("recovered").isEmpty }
+    #expect(try await ben.recoveredTexts() == ["tea\nmine\n"])
+    #expect(ben.session.editor.buffers[uri] == nil)
+    #expect(log.content.left.isEmpty)
+  }
+
   @Test func whatTheServiceDoesNotKnowIsCalledNoNote() async throws {
     let ben = ServiceUnderTest(world)
     try await ben.start()

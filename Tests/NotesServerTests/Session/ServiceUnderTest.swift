@@ -24,7 +24,10 @@ final class ServiceUnderTest {
   var onMessage: (@AutomergeRepo (JSONValue) -> Void)?
 
   /// - Parameter files: those of an earlier service of the same name.
-  init(_ world: RepoWorld, _ name: String = "ben", files: MemoryFiles = MemoryFiles()) {
+  init(
+    _ world: RepoWorld, _ name: String = "ben", files: MemoryFiles = MemoryFiles(),
+    journal: any JournalAccess = NoJournal()
+  ) {
     self.world = world
     self.files = files
     let repo = world.start(name)
@@ -34,7 +37,7 @@ final class ServiceUnderTest {
       notesDirectory: "/notes",
       identity: Service.Identity(
         peer: PeerId(name), name: name, person: String(actor.hexadecimal.prefix(16)), actor: actor),
-      name: PersonName(login: name), journal: NoJournal())
+      name: PersonName(login: name), journal: journal)
     Self.all.append(self)
   }
 

@@ -155,6 +155,18 @@
       (should (equal "a-ticket" (notes-share)))
       (should-error (notes-undelete "Soup") :type 'user-error))))
 
+(ert-deftest notes-test-what-was-deleted-last-is-offered ()
+  (notes-test-with-service (notes-test-fake-service)
+    (notes-lsp-service-ensure)
+    (let ((notes-lsp-patience 10) asked chosen)
+      (cl-letf (((symbol-function 'completing-read)
+                 (lambda (prompt _titles _predicate _match _initial _history default)
+                   (setq asked prompt)
+                   default)))
+        (notes-lsp--choose-deleted "Restore" nil (lambda (note) (setq chosen note))))
+      (should (equal "Restore (default Tea): " asked))
+      (should (equal "a" (plist-get chosen :id))))))
+
 (ert-deftest notes-test-much-that-is-said-at-once-is-read-in-slices ()
   (notes-test-with-service (notes-test-fake-service)
     (notes-lsp-service-ensure)

@@ -35,11 +35,11 @@ struct DidOpenNotification: EditorNotification {
   }
 
   /// What an editor that has outlived services remembers of them, the last one first.
-  private static func memories(_ notes: Parameters?) throws(ResponseError) -> [RunJournal.Memory] {
-    var memories: [RunJournal.Memory] = []
+  private static func memories(_ notes: Parameters?) throws(ResponseError) -> [KilledJournals.Memory] {
+    var memories: [KilledJournals.Memory] = []
     for had in try notes?.arrayIfPresent("had")?.prefix(maximumMemories) ?? [] {
       let run = try had.string("run")
-      let memory = RunJournal.Memory(run: run, opened: try had.int("version"), rev: try had.int("rev"))
+      let memory = KilledJournals.Memory(run: run, opened: try had.int("version"), rev: try had.int("rev"))
       // A run names files, so it must be a valid actor id.
       if ActorId(hexadecimal: run)?.hexadecimal == run { memories.append(memory) }
     }

@@ -31,8 +31,13 @@ local function fitting(line)
   return line .. "…"
 end
 
+-- Whether the last line is the mode's: Neovim writes that over a message, and clears the line when the mode ends.
+local function is_last_line_taken()
+  return vim.o.showmode and vim.api.nvim_get_mode().mode:find("^[iR]") ~= nil
+end
+
 local function show()
-  if #waiting == 0 or is_unread or is_pausing then return end
+  if #waiting == 0 or is_unread or is_pausing or is_last_line_taken() then return end
   if M.is_busy() then
     vim.defer_fn(show, 50)
     return
@@ -95,5 +100,20 @@ vim.on_key(function()
     vim.schedule(show)
   end
 end, vim.api.nvim_create_namespace("notes_lsp_keys"))
+
+-- What came while the last line was the mode's is shown now. Of several pieces of news the last will do: :NotesLog has all.
+vim.api.nvim_create_autocmd("ModeChanged", {
+  group = vim.api.nvim_create_augroup("notes_lsp_say", {}), pattern = "[iR]*:n",
+  callback = function()
+    local is_last = true
+    for index = #waiting, 1, -1 do
+      if not waiting[index].is_warning then
+        if not is_last then table.remove(waiting, index) end
+        is_last = false
+      end
+    end
+    vim.schedule(show)
+  end,
+})
 
 return M

@@ -58,6 +58,7 @@ export def WhenIdle(Act: func)
     endif
     Act()
     redraw
+    status.WaitAnew()
   })
 enddef
 

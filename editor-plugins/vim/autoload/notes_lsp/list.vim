@@ -11,7 +11,7 @@ export def Show(name: string, lines: list<string>)
   if existing > 0 && bufwinid(existing) > 0
     win_gotoid(bufwinid(existing))
   elseif existing > 0
-    execute $'botright sbuffer {existing}'
+    execute $'silent botright sbuffer {existing}'
   else
     botright new
     setlocal buftype=nofile bufhidden=hide noswapfile nobuflisted nomodifiable nowrap cursorline

@@ -189,8 +189,10 @@ export def Verify(name: string)
   }))
 enddef
 
-def CloseWithAnyKey(id: number, _: string): bool
-  popup_close(id)
+def CloseWithAnyKey(id: number, key: string): bool
+  if key !=# "\<Ignore>"
+    popup_close(id)
+  endif
   return true
 enddef
 

@@ -24,8 +24,6 @@ var safeStatesToCome = 0
 var readError = ''
 var pause = 0
 var isHeldByGate = false
-# Urgent messages that came in Insert mode, where the next key removes them: shown again afterwards.
-var missed: list<string> = []
 var toldTroubles: dict<bool> = {}
 # All messages, oldest first, for :NotesLog.
 var told: list<string> = []
@@ -56,6 +54,16 @@ def Wake()
   endif
 enddef
 
+# Where a popup opens while Vim waits for a key, Vim would still map that key, and type into the buffer what the popup leaves of
+# the mapping. A wait that begins with the popup maps nothing.
+export def WaitAnew()
+  if state('c') != '' || state('x') != ''
+    # The key that does nothing is not the user's.
+    safeStatesToCome += 1
+  endif
+  feedkeys("\<Ignore>", 'in')
+enddef
+
 # A message that waits until the user has read others.
 export def Say(message: string)
   Add(message, 'None')
@@ -82,7 +90,6 @@ export def Urge(message: string)
   waiting->insert([line, 'WarningMsg'], 0)
   if isUnread && lastShown != '' && !isUrgent && !IsErrorShown()
     waiting->insert([lastShown, 'WarningMsg'], 1)
-    missed->filter((_, it) => it !=# lastShown)
     isUnread = false
   endif
   isUrgent = !isUnread
@@ -105,7 +112,7 @@ export def Listen()
   augroup notes_lsp_status
     autocmd!
     autocmd CursorMoved,CursorMovedI,TextChanged,TextChangedI,InsertEnter,CmdlineLeave,BufEnter * OnActivity()
-    autocmd InsertLeave * OnInsertLeave()
+    autocmd ModeChanged [iR]*:n OnTypingEnds()
     # A key that does nothing, as <Esc> alone.
     autocmd SafeState * OnSafeState()
     autocmd CursorHold,CursorHoldI * safeStatesToCome = 1
@@ -132,10 +139,17 @@ def OnSafeState()
   endif
 enddef
 
-def OnInsertLeave()
-  waiting = missed->mapnew((_, it) => [it, 'WarningMsg']) + waiting
-  missed = []
+# What came while the last line was the mode's is shown now. Of several pieces of news the last will do: :NotesLog has all.
+def OnTypingEnds()
+  const last = waiting->copy()->reverse()->indexof((_, it) => it[1] ==# 'None')
+  const kept = len(waiting) - 1 - last
+  waiting->filter((index, it) => it[1] !=# 'None' || index == kept)
   OnActivity()
+enddef
+
+# Whether the last line is the mode's: Vim writes that over a message, and clears the line when the mode ends.
+def IsLastLineTaken(): bool
+  return &showmode && mode() =~# '^[iR]'
 enddef
 
 def Add(message: string, highlight: string)
@@ -169,13 +183,13 @@ enddef
 
 # Shows the oldest waiting message, unless another is unread or Vim is in the middle of something.
 def ShowNext()
-  if empty(waiting) || pause != 0 || isHeldByGate || isUnread || IsErrorShown()
+  if empty(waiting) || pause != 0 || isHeldByGate || isUnread || IsErrorShown() || IsLastLineTaken()
     return
   endif
   isHeldByGate = gate.IsUnsafe()
   gate.WhenSafe(() => {
     isHeldByGate = false
-    if empty(waiting) || isUnread || IsErrorShown()
+    if empty(waiting) || isUnread || IsErrorShown() || IsLastLineTaken()
       return
     endif
     const [message, highlight] = waiting->remove(0)
@@ -183,9 +197,6 @@ def ShowNext()
     lastShown = message
     # If Vim is not waiting for a key yet, it will wait for one now.
     safeStatesToCome = state('c') == '' ? 1 : 0
-    if isUnread && mode() =~# '^[iR]'
-      missed->add(message)
-    endif
     Show(message, highlight)
     if !empty(waiting)
       pause = timer_start(shownTime, (_) => {

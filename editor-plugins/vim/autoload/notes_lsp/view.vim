@@ -175,7 +175,7 @@ enddef
 def Help()
   const lines = views[bufnr()].keys->copy()->filter((_, it) => it[1] != '')
     ->mapnew((_, it) => printf('%-6s %s', it[0], it[1])) + [printf('%-6s %s', 'q', 'close this list')]
-  popup_create(lines, {title: ' Keys ', border: [], padding: [0, 1, 0, 1], zindex: 210, filter: (id, _) => {
+  popup_create(lines, {title: ' Keys ', border: [], padding: [0, 1, 0, 1], zindex: 210, mapping: false, filter: (id, _) => {
     popup_close(id)
     return true
   }})

@@ -1,0 +1,31 @@
+import Synchronization
+
+@testable import NotesServer
+
+/// The journal of this process, writing by writing.
+final class WrittenJournal: JournalAccess {
+  private let all = Mutex<[[UInt8]]>([])
+  private let full = Mutex(false)
+
+  var writings: [[UInt8]] { all.withLock(\.self) }
+  /// All of it.
+  var content: JournalContent { JournalContent(JournalFrame.all(in: writings.flatMap(\.self))) }
+
+  var isFull: Bool {
+    get { full.withLock(\.self) }
+    set { full.withLock { $0 = newValue } }
+  }
+
+  func append(_ bytes: [UInt8]) -> Int? {
+    guard !isFull else { return nil }
+    all.withLock { $0.append(bytes) }
+    return bytes.count
+  }
+
+  func beginSegment() -> Int? { nil }
+  func removeSegments(before number: Int) {}
+  func end() {}
+  func read(_ run: String) async -> [UInt8]? { nil }
+  func deadRuns() async -> [String] { [] }
+  func remove(_ run: String) async {}
+}
