@@ -83,14 +83,14 @@ enum NoteNews: Hashable {
 
   /// What a status line of 80 columns can show. Source: EditorProtocol.md.
   static let maximumMessageLength = 60
-  private static let shortestTitle = 8
+  private static let minimumTitleLength = 8
 
   /// `name`, `middle`, the title in quotes and `end`. If there is too little room, cuts the title, and then the name.
   static func fitted(
     _ name: String, _ middle: String, _ title: String, _ end: String, within length: Int = maximumMessageLength
   ) -> String {
     let room = length - middle.count - end.count - 2
-    let title = cut(title, to: max(shortestTitle, room - name.count))
+    let title = cut(title, to: max(minimumTitleLength, room - name.count))
     return cut(name, to: max(1, room - title.count)) + middle + "\"\(title)\"" + end
   }
 

@@ -1,7 +1,7 @@
 /// Limits how often the screen shows a place at which another person points.
 struct PointLimit: Sendable {
   /// Source of all: PeerProtocol.md, "Presence".
-  static let shortestPause: Duration = .seconds(1)
+  static let minimumPause: Duration = .seconds(1)
   static let period: Duration = .seconds(60)
   /// For each person, and for all relayed people together.
   static let maximumPerPeriod = 12
@@ -16,7 +16,7 @@ struct PointLimit: Sendable {
   /// - Parameter person: the peer, for all its processes and in all documents.
   mutating func allows(_ person: String, isRelayed: Bool, at now: Duration) -> Bool {
     let recent = (times[person] ?? []).filter { now - $0 < Self.period }
-    guard recent.count < Self.maximumPerPeriod, recent.last.map({ now - $0 >= Self.shortestPause }) ?? true else {
+    guard recent.count < Self.maximumPerPeriod, recent.last.map({ now - $0 >= Self.minimumPause }) ?? true else {
       return false
     }
     if isRelayed {

@@ -6,7 +6,7 @@ struct Presence: Sendable {
   static let heartbeatInterval: Duration = .seconds(15)
   static let timeToLive: Duration = .seconds(45)
   /// 20 a second.
-  static let shortestInterval: Duration = .milliseconds(50)
+  static let minimumInterval: Duration = .milliseconds(50)
   /// Limits on what a document's peers can make this process keep.
   static let maximumPeople = 256
   static let maximumRanges = 64
@@ -166,9 +166,9 @@ struct Presence: Sendable {
     rooms.values.flatMap { room in
       var deadlines = room.people.values.map { $0.lastHeard + Self.timeToLive }
       if room.ranges != nil, let sent = room.lastSent {
-        deadlines.append(sent + (room.pending == nil ? Self.heartbeatInterval : Self.shortestInterval))
+        deadlines.append(sent + (room.pending == nil ? Self.heartbeatInterval : Self.minimumInterval))
       }
-      if room.mustShow, let shown = room.lastShown { deadlines.append(shown + Self.shortestInterval) }
+      if room.mustShow, let shown = room.lastShown { deadlines.append(shown + Self.minimumInterval) }
       return deadlines
     }.min()
   }
@@ -269,7 +269,7 @@ struct Presence: Sendable {
     if let room = rooms[document], room.ranges == nil, room.people.isEmpty, !room.mustShow { rooms[document] = nil }
   }
 
-  /// Sends what is due: at most one message and one list in `shortestInterval` for each document.
+  /// Sends what is due: at most one message and one list in `minimumInterval` for each document.
   private mutating func due(at now: Duration) -> [Effect] {
     var effects: [Effect] = []
     for document in rooms.keys.sorted() {
@@ -277,7 +277,7 @@ struct Presence: Sendable {
       if let ranges = room.ranges {
         let waited = room.lastSent.map { now - $0 }
         let state = PresenceState(name: name, color: color, ranges: ranges)
-        if let pending = room.pending, waited.map({ $0 >= Self.shortestInterval }) ?? true {
+        if let pending = room.pending, waited.map({ $0 >= Self.minimumInterval }) ?? true {
           effects.append(.broadcast(document: document, pending == .snapshot ? .snapshot(state) : .update(state)))
           room.pending = nil
           room.lastSent = now
@@ -286,7 +286,7 @@ struct Presence: Sendable {
           room.lastSent = now
         }
       }
-      if room.mustShow, room.lastShown.map({ now - $0 >= Self.shortestInterval }) ?? true {
+      if room.mustShow, room.lastShown.map({ now - $0 >= Self.minimumInterval }) ?? true {
         effects.append(.cursorsChanged(document: document))
         room.mustShow = false
         room.lastShown = now

@@ -3,7 +3,7 @@ enum NameMark {
   /// Shown where there is no room for the mark.
   private static let shortMark = " (?)"
   /// How many columns of a name must be left before its mark.
-  private static let leastWidth = 3
+  private static let minimumWidth = 3
 
   /// A name that is cut before its mark, so that no length of a name hides it; nil if there is no mark, or no room at all.
   ///
@@ -15,7 +15,7 @@ enum NameMark {
   ) -> String? {
     guard let start = start(of: text) else { return nil }
     let name = String(text[..<start])
-    for mark in [String(text[start...]), shortMark] where width - measure(mark) >= leastWidth {
+    for mark in [String(text[start...]), shortMark] where width - measure(mark) >= minimumWidth {
       return cut(name, width - measure(mark)) + mark
     }
     return nil

@@ -18,13 +18,13 @@ extension BufferBinding {
   }
 
   /// A full text of at least this size is compared off the loop.
-  static let smallestOffLoop = 16 << 10
+  static let minimumBytesOffLoop = 16 << 10
 
   var isComparing: Bool { comparison != nil }
 
   func didChange(version: Int, rev: Int?, changes: [ContentChange]) {
     if comparison != nil { return whenCompared { $0.didChange(version: version, rev: rev, changes: changes) } }
-    guard changes.count == 1, case .fullText(let text)? = changes.first, text.count >= Self.smallestOffLoop else {
+    guard changes.count == 1, case .fullText(let text)? = changes.first, text.count >= Self.minimumBytesOffLoop else {
       return takeIn(version: version, rev: rev, changes: changes)
     }
     let before = buffer.textBefore(fullTextWith: rev, source: source)
