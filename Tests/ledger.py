@@ -92,9 +92,11 @@ class Soak:
     def run(self, first, count, replays=False):
         """Runs seeds in one process, to the last one or until it ends; returns how many were done. With `replays`, returns what failed in
         the only one, and counts nothing."""
+        # Not a pipe, which would fill up: it is read only after the results.
+        log = tempfile.TemporaryFile("w+", errors="replace")
         process = subprocess.Popen(
             ["nice", "-n", "15", self.program, str(first), "1", str(count), self.faults], stdout=subprocess.PIPE, text=True,
-            env=dict(os.environ, SWIFT_DETERMINISTIC_HASHING="1"), stderr=subprocess.PIPE)
+            env=dict(os.environ, SWIFT_DETERMINISTIC_HASHING="1"), stderr=log)
         timer, done, seed, failure = None, 0, first, None
         for line in process.stdout:
             if timer:
@@ -114,10 +116,11 @@ class Soak:
                 failure = result.get("failure")
             else:
                 self.note(result)
-        errors = process.stderr.read()
         if timer:
             timer.cancel()
         self.await_end(process)
+        log.seek(0)
+        errors = log.read()
         if replays:
             return failure if process.returncode == 0 else f"ends with {process.returncode}"
         if process.returncode != 0 and not self.ended.is_set():
