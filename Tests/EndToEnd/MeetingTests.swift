@@ -93,6 +93,10 @@ struct MeetingTests {
     try ana.process.waitFor("Ben's caret") { clients[1].peers.first?["ranges"]?[0] == here }
     #expect(clients[0].peers.first?["name"] == "Ben")
     #expect(clients[0].peers.first?["ranges"]?.arrayValue == [])
+    for (name, index) in [("Ben", 1), ("Cleo", 0)] {
+      let place = try ana.process.request("notes/open", ["id": .string(ana.id), "near": .string(name)])
+      #expect(place["uri"]?.stringValue == clients[index].uri, "\(name)")
+    }
 
     try ben.request(
       "notes/point",

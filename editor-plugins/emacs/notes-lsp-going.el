@@ -34,7 +34,11 @@ If no one else is in this note, go to one who is in another."
          (place (and peer note (or (notes-lsp--pointed-place note peer)
                                    (notes-lsp--caret-of note peer)))))
     (cond (place (push-mark) (goto-char place))
-          (peer (user-error "Notes: That person is not in this note"))
+          ;; In another item of this meeting.
+          (peer (notes-lsp--go-elsewhere
+                 (plist-get (cl-find peer (notes-lsp--note-peers note) :test #'equal
+                                     :key (lambda (it) (plist-get it :peer)))
+                            :name)))
           (t (notes-lsp--go-elsewhere nil)))))
 
 (defun notes-lsp--go-to-name (name)
@@ -56,9 +60,9 @@ If no one else is in this note, go to one who is in another."
         (notes-lsp--refuse (if name (concat name " is in no note of yours")
                              "No one else is in a note")))
       (let ((name (or name (aref (plist-get note :here) 0))))
-        (notes-lsp--with-answer (place :notes/open `(:id ,(plist-get note :id)) :waiting "Opening…")
+        (notes-lsp--with-answer (place :notes/open `(:id ,(plist-get note :id) :near ,name) :waiting "Opening…")
           (setq notes-lsp--going-to name)
-          (notes-lsp--visit place (plist-get note :title))
+          (notes-lsp--visit place (unless (plist-get place :item) (plist-get note :title)))
           (notes-lsp--say "%s is in this note" (notes-lsp--shown name)))))))
 
 ;;;###autoload
@@ -68,6 +72,7 @@ If no one else is in this note, go to one who is in another."
                        (notes-lsp--read-peer "Follow: "))))
   (let ((note (notes-lsp--this-note)))
     (if (null peer) (notes-lsp--stop-following note)
+      (unless (notes-lsp--caret-of note peer) (user-error "Notes: That person is not in this note"))
       (notes-go peer)
       (setf (notes-lsp--note-following note) peer)
       (notes-lsp--say "Following; moving or typing stops it"))))

@@ -111,6 +111,11 @@ final class PresenceTracker {
     offsets(of: person.ranges, in: note)
   }
 
+  /// The id of the text in which the person with this name is, in a document of several.
+  func text(of name: String, in id: DocumentId) -> String? {
+    people(in: id).lazy.filter { $0.name == name }.compactMap { $0.ranges.first?.text }.first
+  }
+
   /// The places of all other people, in no particular order.
   func places(in id: DocumentId) -> [CursorRange] { presence.ranges(in: id.description) }
 

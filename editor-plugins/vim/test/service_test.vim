@@ -2,6 +2,7 @@ vim9script
 # The plugin with a service that a test commands: what goes over the wire, and what happens when the service dies.
 
 import autoload 'notes_lsp/buffer.vim'
+import autoload 'notes_lsp/presence.vim'
 import autoload 'notes_lsp/sync.vim'
 import autoload 'notes_lsp/service.vim'
 import autoload 'notes_lsp/status.vim'
@@ -117,6 +118,26 @@ def PeersAreShownAndMoveWithTheText()
   Say('notes/cursors', {uri: note.uri, version: note.version, rev: 0, peers: []})
   Wait('no caret', () => empty(note.peers))
   assert_equal([], prop_list(3))
+enddef
+
+def OnlyACaretOffTheWindowHasAnArrow()
+  const note = Note('Arrows', range(1, 100)->mapnew((_, it) => $'line {it}'))
+  const Place = (line: number) => {
+    const place = {line: line, character: 0}
+    Say('notes/cursors', {uri: note.uri, version: note.version, rev: 0,
+      peers: [{peer: 'p', name: 'Bo', color: 3, letter: 'B', ranges: [{start: place, end: place}]}]})
+    Wait('the caret', () => !empty(note.peers) && note.peers[0].ranges[0].end.line == line)
+    return presence.Arrow(note, 'Bo')
+  }
+  cursor(100, 1)
+  redraw
+  assert_equal('↑', Place(0))
+  # Behind the final newline is no line that Vim shows.
+  assert_equal('', Place(100))
+  cursor(1, 1)
+  redraw
+  assert_equal('↓', Place(99))
+  assert_equal('', Place(1))
 enddef
 
 def ANoteThatComesLateWaitsWhileOneTypes()
@@ -241,6 +262,7 @@ verdict.Run([
   ['ALostEditIsAskedForAgain', ALostEditIsAskedForAgain],
   ['AnEditThatMakesNoSenseChangesNothing', AnEditThatMakesNoSenseChangesNothing],
   ['PeersAreShownAndMoveWithTheText', PeersAreShownAndMoveWithTheText],
+  ['OnlyACaretOffTheWindowHasAnArrow', OnlyACaretOffTheWindowHasAnArrow],
   ['ANoteThatComesLateWaitsWhileOneTypes', ANoteThatComesLateWaitsWhileOneTypes],
   ['OneSharesAnOrdinaryFile', OneSharesAnOrdinaryFile],
   ['TheListShowsNotes', TheListShowsNotes],

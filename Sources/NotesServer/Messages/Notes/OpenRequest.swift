@@ -16,6 +16,8 @@ struct OpenRequest: EditorRequest {
   let target: Target
   /// One item of a meeting.
   let item: String?
+  /// The name of the person whose item of a meeting is wanted.
+  private let near: String?
   /// Whether to make a document file that does not exist yet, with a new meeting named after it.
   private let isToBeMade: Bool
   /// The text that becomes the note, if the document was made elsewhere.
@@ -34,6 +36,7 @@ struct OpenRequest: EditorRequest {
       target = .title(try params.string("title"))
     }
     item = try params.stringIfPresent("item")
+    near = try params.stringIfPresent("near")
     isToBeMade = try params.boolIfPresent("create") ?? false
   }
 
@@ -46,8 +49,17 @@ struct OpenRequest: EditorRequest {
     if case .file(let path) = target {
       try await service.documentFiles.link(path, to: try await service.fetch(record.id))
     }
+    var item = item
+    if item == nil { item = try await itemNear(id, service) }
     guard let item else { return NotePlace(record, service) }
     return NotePlace(try await opener.openItem(item, of: try await service.fetch(id)), service)
+  }
+
+  /// The item in which the person's caret is; nil if it is in none, or the document is no meeting.
+  private func itemNear(_ id: DocumentId, _ service: Service) async throws -> String? {
+    guard let near, let text = service.presenceTracker.text(of: near, in: id) else { return nil }
+    let items = MeetingDocument(try await service.fetch(id).document)?.items ?? []
+    return items.first { $0.discussion?.description == text }?.id
   }
 
   /// A new meeting, named after its file.

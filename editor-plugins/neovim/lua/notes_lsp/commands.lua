@@ -254,7 +254,7 @@ function M.go(name)
     for _, it in ipairs(result.notes or {}) do
       for _, here in ipairs(it.here or {}) do
         if name == "" or here:lower() == name:lower() then
-          return ask("notes/open", { id = it.id }, function(place)
+          return ask("notes/open", { id = it.id, near = here }, function(place)
             presence.going_to = here
             files.open(place)
             say.news(text.shown(here) .. " is in this note")

@@ -150,7 +150,8 @@ end
 function M.arrow(note, name)
   for _, peer in ipairs(note.peers) do
     if peer.name == name and #peer.ranges > 0 then
-      local line = peer.ranges[#peer.ranges]["end"].line + 1
+      -- A place after a final newline is in a line that Neovim does not show.
+      local line = math.min(peer.ranges[#peer.ranges]["end"].line + 1, vim.fn.line("$"))
       return line < vim.fn.line("w0") and "↑" or line > vim.fn.line("w$") and "↓" or ""
     end
   end

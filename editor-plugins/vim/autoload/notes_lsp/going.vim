@@ -29,7 +29,7 @@ export def Go(name: string)
       return
     endif
     goingTo = name == '' ? found[0].here[0] : name
-    service.Request('notes/open', {id: found[0].id}, commands.Then((place) => {
+    service.Request('notes/open', {id: found[0].id, near: goingTo}, commands.Then((place) => {
       files.Open(place)
       status.Say($'{goingTo} is in this note')
     }))

@@ -348,7 +348,8 @@ enddef
 export def Arrow(note: dict<any>, name: string): string
   for peer in note->get('peers', [])
     if peer.name ==# name && !empty(peer.ranges)
-      const line = peer.ranges[-1].end.line + 1
+      # A place after a final newline is in a line that Vim does not show.
+      const line = min([peer.ranges[-1].end.line + 1, line('$')])
       const arrows = &encoding ==# 'utf-8' ? ['↑', '↓'] : ['^', 'v']
       return line < line('w0') ? arrows[0] : line > line('w$') ? arrows[1] : ''
     endif
