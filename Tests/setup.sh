@@ -11,7 +11,7 @@ fi
 
 packages=(libavahi-core-dev libssl-dev libuv1-dev libqrencode-dev libwslay-dev zlib1g-dev libsqlite3-dev libpq-dev pkg-config vim-nox emacs-nox tmux)
 if [ "$purpose" = test ]; then
-  packages+=(python3 python3-venv neovim postgresql lua-check elpa-eglot elpa-package-lint shellcheck codespell mandoc)
+  packages+=(python3 python3-venv curl neovim postgresql lua-check elpa-eglot elpa-package-lint shellcheck codespell mandoc)
 fi
 if [ "$purpose" = docs ]; then
   packages+=(python3 python3-venv graphviz mandoc chromium chromium-driver fonts-dejavu-core)
@@ -29,6 +29,7 @@ if command -v dpkg-query >/dev/null; then
     case "$package" in
       vim-nox) case "$(vim --version 2>/dev/null)" in *+channel*) ;; *) keep+=("$package") ;; esac ;;
       lua-check) command -v luacheck >/dev/null || keep+=("$package") ;;
+      curl) command -v curl >/dev/null || keep+=("$package") ;;
       neovim) command -v nvim >/dev/null || keep+=("$package") ;;
       emacs-nox) command -v emacs >/dev/null || keep+=("$package") ;;
       python3 | python3-venv) python3 -c 'import ensurepip, venv' 2>/dev/null || keep+=("$package") ;;

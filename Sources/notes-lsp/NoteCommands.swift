@@ -185,6 +185,13 @@ struct Import: ParsableCommand {
     let results = try StoreRequest.run(store) { session in
       var results: [JSONValue] = []
       var progress = Progress("Importing", total: paths.count)
+      // Of a single folder, its files are counted.
+      if paths.count == 1 {
+        session.onImport = { number, total in
+          if number == 1 { progress = Progress("Importing", total: total) }
+          progress.step()
+        }
+      }
       for path in paths {
         let asked = JSONValue.object(present: [
           "path": path, "title": title.map(JSONValue.string), "text": text.map(JSONValue.string),
@@ -202,7 +209,7 @@ struct Import: ParsableCommand {
           Output.note("\(path.stringValue ?? ""): \(error.message)")
           results.append(.null)
         }
-        progress.step()
+        if paths.count > 1 { progress.step() }
       }
       progress.end()
       return .array(results)

@@ -83,7 +83,7 @@ struct StoreCommandTests {
       mount --bind \(note.user.home) \(note.user.home) && mount -o remount,bind,ro \(note.user.home) || exit 77
       exec \(command)
       """
-    let child = try ChildProcess(["unshare", "-rm", "sh", "-c", script])
+    let child = try ChildProcess.withOwnMounts(script)
     let process = NotesProcess(child, of: note.user)
     do {
       try process.initialize(userName: "Ana")
@@ -119,7 +119,7 @@ struct StoreCommandTests {
        while [ ! -e \(directory.file("free")) ]; do sleep 0.02; done; rm \(filler)) >/dev/null 2>&1 </dev/null &
       exec \(command.joined(separator: " "))
       """
-    let child = try ChildProcess(["unshare", "-rm", "sh", "-c", script])
+    let child = try ChildProcess.withOwnMounts(script)
     let process = NotesProcess(child, of: user)
     do {
       try process.initialize(userName: "Ana")

@@ -74,6 +74,14 @@ struct TerminalCommandTests {
     let again = try ChildProcess.run(
       [binary, "import"] + Array(repeating: files[0], count: 100) + ["--home", ana.home, "--notes", ana.notes])
     #expect(String(decoding: again.errorOutput, as: UTF8.self).contains("Importing: 50 of 100\n"), "\(again)")
+
+    // The files of a folder count as if they were named.
+    let folder = try ana.directory.directory("folder")
+    for number in 1...100 {
+      try "# Note\n".write(toFile: "\(folder)/\(number).txt", atomically: true, encoding: .utf8)
+    }
+    let whole = try ChildProcess.run([binary, "import", folder, "--home", ana.home, "--notes", ana.notes])
+    #expect(String(decoding: whole.errorOutput, as: UTF8.self).contains("Importing: 50 of 100\n"), "\(whole)")
   }
 
   @Test func whatActsOnATerminalIsShownAsItsNumber() throws {

@@ -26,9 +26,12 @@ public final class Terminal {
       "new-session", "-d", "-P", "-F", "#{pid} #{pane_pid}", "-x", "\(Self.columns)", "-y", "\(Self.rows)",
     ]
     let start = ["-f", "/dev/null", "-u"] + options + session + ["--", "env"] + variables + command
-    // An earlier server of this socket may still be about to end.
-    let answer = try (try? Self.tmux(socket, start)) ?? Self.tmux(socket, start)
-    let ids = String(decoding: answer, as: UTF8.self).split { $0.isWhitespace }.compactMap { pid_t($0) }
+    // An earlier server of this socket may still be about to end: then the command fails, or succeeds and does nothing.
+    var (answer, ids): ([UInt8], [pid_t]) = ([], [])
+    for attempt in 1...5 where ids.count != 2 {
+      do { answer = try Self.tmux(socket, start) } catch { if attempt == 5 { throw error } }
+      ids = String(decoding: answer, as: UTF8.self).split { $0.isWhitespace }.compactMap { pid_t($0) }
+    }
     guard ids.count == 2 else {
       let details = String(decoding: answer, as: UTF8.self)
       throw ProcessError.ended(waitingFor: "tmux to name its processes", details: details)

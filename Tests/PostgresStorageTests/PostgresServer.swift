@@ -108,9 +108,16 @@ final class PostgresServer {
   }
 
   private var processIds: [pid_t] {
-    let found = try? ChildProcess.run(["ps", "--no-headers", "-o", "pid", "--ppid", "\(serverId)"])
-    let children = String(decoding: found?.output ?? [], as: UTF8.self).split { !$0.isNumber }.compactMap { pid_t($0) }
-    return [serverId] + children
+    // Not by ps, which a small system does not have.
+    let all = (try? FileManager.default.contentsOfDirectory(atPath: "/proc"))?.compactMap { pid_t($0) } ?? []
+    return [serverId] + all.filter { Self.parent(of: $0) == serverId }
+  }
+
+  /// The second field behind the name, which is in brackets.
+  private static func parent(of process: pid_t) -> pid_t? {
+    let status = try? String(contentsOfFile: "/proc/\(process)/stat", encoding: .utf8)
+    let fields = status?.split(separator: ")").last?.split(separator: " ") ?? []
+    return fields.count > 1 ? pid_t(fields[1]) : nil
   }
 
   // MARK: Databases

@@ -66,7 +66,7 @@ struct KilledWriterTests {
       head -c 1500000 /dev/zero > \(disk)/filler
       exec \(writer) \(disk)/home one 20000 \(disk)/filler
       """
-    let child = try ChildProcess(["unshare", "-rm", "sh", "-c", script])
+    let child = try ChildProcess.withOwnMounts(script)
     do {
       try child.wait(for: "a full disk", until: .now + Patience.hang) {
         String(decoding: $0.output, as: UTF8.self).contains("full\n")

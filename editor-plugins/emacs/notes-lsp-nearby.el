@@ -273,7 +273,7 @@ Without PEER, ask for a person."
   "Show how the service and this machine are, and what to do about it."
   (interactive)
   (let ((buffer (get-buffer-create "*notes doctor*"))
-        (program (car notes-lsp-command))
+        (program (notes-lsp--program))
         (options (cl-loop for option in '("--home" "--notes")
                           for given = (cadr (member option notes-lsp-command))
                           when given append (list option given))))

@@ -35,6 +35,19 @@
 (defconst notes-lsp-protocol 1
   "The version of the editor protocol that this package speaks.")
 
+(defconst notes-lsp--prefix
+  (let ((folder (and load-file-name (file-name-directory load-file-name))))
+    (and folder (string-suffix-p "/lib/notes-lsp/emacs/" folder)
+         (expand-file-name "../../../" folder)))
+  "Where `make install' or a tarball has put this package and its program.")
+
+(defun notes-lsp--program ()
+  "Return the program: as set, or on the PATH, or installed beside this package."
+  (let* ((program (car notes-lsp-command))
+         (beside (and notes-lsp--prefix (equal program "notes-lsp") (not (executable-find program))
+                      (expand-file-name "bin/notes-lsp" notes-lsp--prefix))))
+    (if (and beside (file-executable-p beside)) beside program)))
+
 (defconst notes-lsp--quick-death-seconds 10
   "A service that dies younger than this many seconds died quickly.")
 
@@ -276,7 +289,7 @@ Signal a `user-error' if it does not become ready."
         notes-lsp--link nil)
   (condition-case problem
       (progn
-        (unless (executable-find (car notes-lsp-command))
+        (unless (executable-find (notes-lsp--program))
           (error "No such program"))
         (setq notes-lsp--link
               (make-instance 'notes-lsp--connection
@@ -303,7 +316,7 @@ Signal a `user-error' if it does not become ready."
   "Return a new process made from `notes-lsp-command'."
   (let ((process-adaptive-read-buffering nil)
         (default-directory (expand-file-name "~/")))
-    (make-process :name "notes-lsp" :command notes-lsp-command
+    (make-process :name "notes-lsp" :command (cons (notes-lsp--program) (cdr notes-lsp-command))
                   :connection-type 'pipe :coding 'utf-8-emacs-unix :noquery t
                   :stderr (make-pipe-process :name "notes-lsp stderr" :noquery t
                                              :filter #'notes-lsp--on-stderr

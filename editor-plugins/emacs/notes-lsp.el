@@ -31,7 +31,9 @@
   :group 'communication :prefix "notes-lsp-")
 
 (defcustom notes-lsp-command '("notes-lsp")
-  "The program that is the service, and its arguments."
+  "The program that is the service, and its arguments.
+If `notes-lsp' is not on the PATH, the program counts that was
+installed together with this package."
   :type '(repeat string))
 
 (defcustom notes-lsp-name nil

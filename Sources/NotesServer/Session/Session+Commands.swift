@@ -11,6 +11,12 @@ extension Session {
     }
   }
 
+  /// Called after each file of a folder that is imported, with its number and how many there are.
+  public var onImport: ((Int, Int) -> Void)? {
+    get { editor.onImport }
+    set { editor.onImport = newValue }
+  }
+
   /// Has the process with the network carry out a request about itself; nil if there is no such process.
   public func performInService(_ method: String, _ params: JSONValue) async throws(ResponseError) -> JSONValue? {
     await editor.service.siblings.settle()

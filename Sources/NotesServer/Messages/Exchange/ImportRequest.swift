@@ -50,7 +50,8 @@ struct ImportRequest: EditorRequest {
     if documents.isEmpty { return try await importFiles(editor) }
     var notes: [Imported] = []
     var progress = ImportProgress(total: documents.count, at: service.clock.now)
-    for (id, folder) in documents {
+    for (number, (id, folder)) in documents.enumerated() {
+      defer { editor.onImport?(number + 1, documents.count) }
       tell(progress.step(at: service.clock.now), editor)
       guard let document = try await RepoDirectory.load(folder, service.files), document.isNoteOrMeeting else {
         continue
@@ -72,7 +73,8 @@ struct ImportRequest: EditorRequest {
       .sorted().map { path + "/" + $0 }
     var notes: [Imported] = [], failed: [Result.Failure] = []
     var progress = ImportProgress(total: files.count, at: service.clock.now)
-    for file in files {
+    for (number, file) in files.enumerated() {
+      defer { editor.onImport?(number + 1, files.count) }
       tell(progress.step(at: service.clock.now), editor)
       // The working file of a note, or a folder, is not imported.
       guard service.notebook.record(atPath: file) == nil, try await service.files.names(in: file) == nil else {

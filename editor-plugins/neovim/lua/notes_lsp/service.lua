@@ -39,9 +39,17 @@ function M.has_undo() return ours().undo == true end
 function M.asks_name() return ours().asksName == true end
 function M.peer_name() return ours().peerName or "" end
 
+-- Where `make install` and a tarball put the program that belongs to this plugin; nil elsewhere.
+local prefix = vim.fn.fnamemodify(debug.getinfo(1, "S").source:sub(2), ":p")
+  :match("^(.*)/lib/notes%-lsp/neovim/lua/notes_lsp/service%.lua$")
+
+-- The program and its arguments: as set, or what is on the PATH, or what is installed beside the plugin.
 function M.command()
   local command = vim.g.notes_lsp_command
-  return type(command) == "table" and command or { "notes-lsp" }
+  if type(command) == "table" then return command end
+  local beside = prefix and prefix .. "/bin/notes-lsp"
+  local is_beside = beside and vim.fn.executable("notes-lsp") == 0 and vim.fn.executable(beside) == 1
+  return { is_beside and beside or "notes-lsp" }
 end
 
 -- Adds a line to what :checkhealth shows.

@@ -254,7 +254,7 @@ export def StopService()
 enddef
 
 export def Doctor()
-  const command = g:->get('notes_lsp_command', ['notes-lsp'])
+  const command = service.Command()
   const server = service.Server()->get('serverInfo', {})
   var report = [
     $'Vim            {v:version / 100}.{v:version % 100}.{v:versionlong % 10000}',

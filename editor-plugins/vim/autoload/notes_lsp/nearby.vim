@@ -224,7 +224,7 @@ enddef
 # What `notes-lsp doctor` reports about this machine; `Done` gets its lines.
 export def Diagnose(Done: func(list<string>))
   var lines: list<string> = []
-  const command = g:->get('notes_lsp_command', ['notes-lsp'])
+  const command = service.Command()
   # Of the user's options only those about the store concern it.
   var options: list<string> = []
   for option in ['--home', '--notes']

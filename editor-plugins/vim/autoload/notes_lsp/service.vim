@@ -127,8 +127,17 @@ def SetAutocommands()
   status.Listen()
 enddef
 
+# Where `make install` and a tarball put the program that belongs to this plugin.
+const beside = expand('<sfile>:p')->matchstr('^.*\ze/lib/notes-lsp/vim/autoload/notes_lsp/service\.vim$') .. '/bin/notes-lsp'
+
+# The program and its arguments: as set, or what is on the PATH, or what is installed beside the plugin.
+export def Command(): list<string>
+  const isBeside = !executable('notes-lsp') && beside !=# '/bin/notes-lsp' && executable(beside) == 1
+  return g:->get('notes_lsp_command', [isBeside ? beside : 'notes-lsp'])
+enddef
+
 def Launch(): bool
-  const command = g:->get('notes_lsp_command', ['notes-lsp'])
+  const command = Command()
   if executable(command[0]) == 0
     state = 'stopped'
     hasFailed = true
