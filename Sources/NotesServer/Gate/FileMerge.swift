@@ -71,6 +71,13 @@ struct FileMerge: Hashable, Sendable {
     result += news
     let rest = hasRepeats ? TextDiff.delta(from: base, to: result, finest: grain, placement: .withinLines) : whole
     let (carried, lacking) = rest.transformed(over: way)
+    let merge = LineMerge(base: base, ours: document, theirs: hasRepeats ? result : file)
+    if let merged = merge.whole(insteadOf: carried.applied(to: document)) {
+      self.init(
+        splices: TextDiff.delta(from: document, to: merged, placement: .withinLines).splices,
+        lacking: TextDiff.delta(from: file, to: merged, placement: .withinLines))
+      return
+    }
     self.init(
       splices: carried.splices,
       lacking: hasRepeats ? whole.inverted.composed(with: rest).composed(with: lacking) : lacking)

@@ -21,7 +21,16 @@ extension OpenBuffer {
     var buffer = OpenBuffer(version: version, encoding: encoding, gate: gate, base: base)
     let outcome = buffer.didChange(version: version, rev: 0, changes: [.fullText(text)], source: source)
     guard case .splices(let splices) = outcome else { return (buffer, []) }
-    return (buffer, splices)
+    guard !base.isIdentity else { return (buffer, splices) }
+    let document = source.allUTF8
+    let merge = LineMerge(base: base.inverted.applied(to: document), ours: document, theirs: text)
+    guard let merged = merge.whole(insteadOf: buffer.clientToDocument.applied(to: text)) else {
+      return (buffer, splices)
+    }
+    func way(from old: [UInt8]) -> TextDelta { TextDiff.delta(from: old, to: merged, placement: .withinLines) }
+    return (
+      OpenBuffer(version: version, encoding: encoding, gate: gate, base: way(from: text)), way(from: document).splices
+    )
   }
 
   /// Whether the text resembles the document's more than the base's: a client can have had more than the base records.

@@ -44,6 +44,44 @@ struct SharedLines {
     return hasAdded ? result.flatMap { $0 } : nil
   }
 
+  /// What lies between two lines that both sides kept, or one of these lines.
+  struct Chunk {
+    var base: [UInt8]
+    var ours: [UInt8]
+    var theirs: [UInt8]
+    /// The lines that either side added, and none of the base's: between the kept ones, one of the sides deleted each.
+    var added: [UInt8]
+  }
+
+  /// The chunks in order, and the kept lines between them.
+  static func chunks(of base: [UInt8], by ours: [LineHunk], and theirs: [LineHunk]) -> [Chunk] {
+    SharedLines(baseLines: lines(of: base[...])).chunks(by: ours, and: theirs)
+  }
+
+  private func chunks(by ours: [LineHunk], and theirs: [LineHunk]) -> [Chunk] {
+    let (ours, theirs) = (lines(of: ours), lines(of: theirs))
+    let kept = Set(ours.compactMap(\.base)).intersection(theirs.compactMap(\.base))
+    var (all, next): ([Chunk], Int) = ([], 0)
+    for (number, (mine, their)) in zip(
+      kept.sorted() + [baseLines.count], zip(chunks(of: ours, at: kept), chunks(of: theirs, at: kept)))
+    {
+      all.append(
+        Chunk(
+          base: baseLines[next..<number].flatMap { $0 }, ours: mine.flatMap(\.bytes), theirs: their.flatMap(\.bytes),
+          added: Self.joined((mine + their).filter { $0.base == nil }.map(\.bytes))))
+      if number < baseLines.count {
+        let line = Array(baseLines[number])
+        all.append(Chunk(base: line, ours: line, theirs: line, added: []))
+      }
+      next = number + 1
+    }
+    return all
+  }
+
+  private static func joined(_ lines: [ArraySlice<UInt8>]) -> [UInt8] {
+    lines.dropLast().flatMap { $0.last == 0x0A ? $0 : $0 + [0x0A] } + (lines.last ?? [])
+  }
+
   /// The base's lines of a chunk in their places among the common ones.
   private func merged(
     _ base: Range<Int>, _ ours: [Line], _ theirs: [Line], _ common: [(ours: Int, theirs: Int)]
@@ -66,7 +104,7 @@ struct SharedLines {
 
   // MARK: Sides
 
-  private static func lines(of text: ArraySlice<UInt8>) -> [ArraySlice<UInt8>] {
+  static func lines(of text: ArraySlice<UInt8>) -> [ArraySlice<UInt8>] {
     var (lines, start) = ([ArraySlice<UInt8>](), text.startIndex)
     while start < text.endIndex {
       let end = text[start...].firstIndex(of: 0x0A).map { $0 + 1 } ?? text.endIndex

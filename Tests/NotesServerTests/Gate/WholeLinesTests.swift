@@ -81,8 +81,10 @@ import Testing
     #expect(try document.text(obj: content) == "keep\nbetween\nanotherv\nend\n")
   }
 
-  /// The editor still shows the old lines, with some more that its service has not heard of.
-  @Test(arguments: UInt64(0)..<300) func linesOfAnEditorThatComesBackStayLines(seed: UInt64) throws {
+  /// The editor still shows the old lines, with some more that its service has not heard of, and perhaps without others.
+  @Test(arguments: UInt64(0)..<300, [false, true]) func linesOfAnEditorThatComesBackStayLines(
+    seed: UInt64, deletes: Bool
+  ) throws {
     var scene = Scene(random: SeededGenerator(seed: seed))
     let old = (0..<Int.random(in: 1...6, using: &scene.random)).map { _ in scene.word() }
     let document = Document()
@@ -103,11 +105,48 @@ import Testing
       now = next
     }
     let source = PlainText(Array(try document.text(obj: content).utf8))
+    let shown = scene.changed(old, deletes: deletes)
     let (_, splices) = OpenBuffer.open(
-      version: 1, encoding: .utf8, text: Self.bytes(scene.changed(old, deletes: false)),
+      version: 1, encoding: .utf8, text: Self.bytes(shown),
       exactly: TextDelta(try document.textEdits(obj: content, since: heads)), source: source)
     try make(splices)
     let merged = try document.text(obj: content).split(separator: "\n", omittingEmptySubsequences: false).dropLast()
-    #expect(merged.map(String.init).sorted() == scene.words.sorted(), "seed \(seed)")
+    #expect(
+      merged.map(String.init).sorted() == scene.words.sorted(),
+      "seed \(seed): \(old) became \(now) and \(shown), merged \(merged)")
+  }
+}
+
+/// Each line of the editor's stands alone though the document replaced the line before the editor did.
+@Suite struct LineMergeTests {
+  private func merged(_ base: String, _ ours: String, _ theirs: String) -> String {
+    let merge = FileMerge(
+      base: Array(base.utf8), way: TextDiff.delta(from: Array(base.utf8), to: Array(ours.utf8)),
+      document: Array(ours.utf8), file: Array(theirs.utf8))
+    var text = Array(ours.utf8)
+    for splice in merge.splices {
+      text.replaceSubrange(splice.utf8Offset..<splice.utf8Offset + splice.deleteUTF8, with: splice.insert)
+    }
+    #expect(merge.lacking.applied(to: Array(theirs.utf8)) == text, "what the file lacks leads to the same text")
+    return String(decoding: text, as: UTF8.self)
+  }
+
+  @Test func linesThatReplaceTheSameLineBothStay() {
+    #expect(
+      merged("keep\nold\nend\n", "keep\ntea\nmilk\nend\n", "keep\nbread\nend\n") == "keep\nbread\ntea\nmilk\nend\n")
+    #expect(merged("old\n", "tea\n", "") == "tea\n")
+    #expect(merged("old", "tea", "bread") == "tea\nbread")
+  }
+
+  @Test func whereLinesStayOnesChangesOfDifferentWordsInALineAreBothMade() {
+    #expect(
+      merged(
+        "buy milk today\nkeep\nold\nend\n", "buy milk and eggs today\nkeep\nvw\nxo\nend\n",
+        "buy oat milk today\nkeep\nend\n")
+        == "buy oat milk and eggs today\nkeep\nvw\nxo\nend\n")
+  }
+
+  @Test func aLineThatOneSideDeletedAndTheOtherKeptIsGone() {
+    #expect(merged("a\nb\nc\n", "x\nb\n", "a\nc\ny\n") == "x\ny\n")
   }
 }
