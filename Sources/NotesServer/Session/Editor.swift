@@ -16,11 +16,9 @@ final class Editor: SiblingRequestPerforming {
   var isRunning = false {
     didSet {
       service.recoveredTexts.hasEditor = isRunning
-      if isRunning, !oldValue { tellOfStore() }
+      if isRunning, !oldValue { news.tellOfStore() }
     }
   }
-  /// What the person is to know about the store, from before the editor had introduced itself.
-  private var storeNews: [StoreNews] = []
   /// Called after each file of a folder that is imported, with its number and how many there are.
   var onImport: ((Int, Int) -> Void)?
   /// The handlers for answers to our requests.
@@ -118,22 +116,6 @@ final class Editor: SiblingRequestPerforming {
     "access", "refused", "recovered", "unshared", "detached", "waiting", "offered", "brokeOff", "keyChanged",
     "repeated", "store",
   ]
-
-  /// Call when something has happened to the store as a whole.
-  func tell(_ news: StoreNews) {
-    guard isRunning else { return storeNews.append(news) }
-    deliver(news.event)
-  }
-
-  /// After the answer to the editor's introduction, and what else an editor asks first.
-  private func tellOfStore() {
-    guard !storeNews.isEmpty else { return }
-    _ = service.clock.schedule(after: RecoveredTexts.startDelay) { [weak self] in
-      guard let self else { return }
-      for news in self.storeNews { self.deliver(news.event) }
-      self.storeNews = []
-    }
-  }
 
   /// Tells the editor what other people did. Of too many lines by one peer, only the last are shown, later.
   ///

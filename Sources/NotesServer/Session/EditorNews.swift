@@ -6,9 +6,29 @@ import JSONRPC
 final class EditorNews {
   let editor: Editor
   private var quiet = QuietNews()
+  /// What the person is to know about the store, from before the editor had introduced itself.
+  private var ofStore: [StoreNews] = []
   var service: Service { editor.service }
 
   init(editor: Editor) { self.editor = editor }
+
+  // MARK: The store
+
+  /// Call when something has happened to the store as a whole.
+  func tell(_ news: StoreNews) {
+    guard editor.isRunning else { return ofStore.append(news) }
+    editor.deliver(news.event)
+  }
+
+  /// After the answer to the editor's introduction, and what else an editor asks first.
+  func tellOfStore() {
+    guard !ofStore.isEmpty else { return }
+    _ = service.clock.schedule(after: RecoveredTexts.startDelay) { [weak self] in
+      guard let self else { return }
+      for news in self.ofStore { self.editor.deliver(news.event) }
+      self.ofStore = []
+    }
+  }
 
   // MARK: People
 

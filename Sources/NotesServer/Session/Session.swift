@@ -48,7 +48,7 @@ public final class Session {
   public var isInitialized: Bool { phase != .fresh }
 
   /// Tells the person about the store, at once or as soon as there is an editor that shows it.
-  public func tell(_ news: StoreNews) { editor.tell(news) }
+  public func tell(_ news: StoreNews) { editor.news.tell(news) }
 
   public var hasEnded: Bool { phase == .ended }
 
