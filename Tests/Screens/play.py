@@ -107,7 +107,8 @@ class Editor:
 
     def answer(self, text, default=True):
         """Types over the default of a prompt."""
-        if default:
+        # Where Emacs only names the default, there is nothing to delete: that is an error, by which it forgets the keys after it.
+        if default and (self.isVi or "(default" not in self.screen()):
             self.press(*(["C-u"] if self.isVi else ["C-a", "C-k"]))
         self.type(text)
         self.press("Enter")
