@@ -6,6 +6,8 @@ import JSONRPC
 final class EditorNews {
   let editor: Editor
   private var quiet = QuietNews()
+  /// Called after each file of a folder that is imported, with its number and how many there are.
+  var onImport: ((Int, Int) -> Void)?
   var service: Service { editor.service }
 
   init(editor: Editor) { self.editor = editor }
