@@ -3,64 +3,195 @@ import NotesHarness
 import TestSupport
 import Testing
 
-/// What `make install` and a tarball put in place, wherever that is.
-@Suite struct InstallTests {
-  /// Installs a program that does nothing, and returns the folder.
-  private func install(in folder: TemporaryDirectory) throws -> String {
-    let (prefix, program) = (folder.file("un packed"), folder.file("program"))
-    try "#!/bin/sh\n".write(toFile: program, atomically: false, encoding: .utf8)
-    try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: program)
-    let script = NotesBinary.packageRoot + "/Sources/Packaging/install.sh"
-    let result = try ChildProcess.run([script, "install", prefix, program], environment: ["HOME": folder.path])
-    #expect(result.exit == .code(0), "\(String(decoding: result.errorOutput, as: UTF8.self))")
-    return prefix
-  }
+/// `make install` and `make uninstall`, with a program that is built already and a home folder that is not ours.
+@Suite(.ownThreads, .enabled(if: Requirements.binary, Requirements.binaryComment))
+struct InstallTests {
+  private static let checkout = NotesBinary.packageRoot
 
-  private func output(_ command: [String], _ folder: TemporaryDirectory) throws -> String {
-    let result = try ChildProcess.run(["env", "PATH=/usr/local/bin:/usr/bin:/bin", "HOME=\(folder.path)"] + command)
-    return String(decoding: result.output, as: UTF8.self) + String(decoding: result.errorOutput, as: UTF8.self)
-  }
+  /// A home folder with a prefix in it, where store and notes are in their default places.
+  private struct Home {
+    let directory: TemporaryDirectory
+    var path: String { directory.path }
+    var prefix: String { path + "/.local" }
+    var store: String { path + "/.local/share/notes-lsp" }
 
-  @Test(.enabled(if: NotesBinary.find("notes-lsp") == nil, "SKIPPED: a notes-lsp is installed"))
-  func thePluginsFindTheProgramThatWasInstalledWithThem() throws {
-    let folder = try TemporaryDirectory()
-    let prefix = try install(in: folder)
-    let plugins = prefix.replacingOccurrences(of: " ", with: "\\ ") + "/lib/notes-lsp"
-    let told = folder.file("told")
-    _ = try output(
-      [
-        "vim", "-es", "-Nu", "NONE", "-i", "NONE", "-c", "set runtimepath+=\(plugins)/vim",
-        "-c", "call writefile(notes_lsp#service#Command(), '\(told)')", "-c", "qall!",
-      ], folder)
-    #expect(try String(contentsOfFile: told, encoding: .utf8) == "\(prefix)/bin/notes-lsp\n")
-    if NotesBinary.find("nvim") != nil {
-      _ = try output(
-        [
-          "nvim", "--headless", "-u", "NONE", "-i", "NONE", "-c", "set runtimepath+=\(plugins)/neovim",
-          "-c", "lua vim.fn.writefile(require('notes_lsp.service').command(), '\(told)2')", "-c", "qall!",
-        ], folder)
-      #expect(try String(contentsOfFile: told + "2", encoding: .utf8) == "\(prefix)/bin/notes-lsp\n")
+    init() throws { directory = try TemporaryDirectory() }
+
+    func run(_ command: [String]) throws -> (exit: ChildProcess.Exit, output: String, errors: String) {
+      let result = try ChildProcess.run(
+        command,
+        environment: ["HOME": path, "NOTES_HOME": "", "NOTES_DIR": "", "XDG_DATA_HOME": "", "MAKEFLAGS": ""])
+      return (
+        result.exit, String(decoding: result.output, as: UTF8.self), String(decoding: result.errorOutput, as: UTF8.self)
+      )
     }
-    let emacs = try output(
-      [
-        "emacs", "-Q", "--batch", "-L", "\(prefix)/lib/notes-lsp/emacs", "-l", "notes-lsp",
-        "--eval", "(princ (notes-lsp--program))",
-      ], folder)
-    #expect(emacs.hasSuffix("\(prefix)/bin/notes-lsp"), "\(emacs)")
+
+    @discardableResult
+    func make(_ arguments: String...) throws -> String {
+      let result = try run(["make", "-C", InstallTests.checkout, "PREFIX=" + prefix] + arguments)
+      #expect(result.exit == .code(0), "\(result)")
+      return result.output
+    }
+
+    func install() throws -> String {
+      try make("install", "PROGRAM=" + (try #require(NotesBinary.path)))
+    }
+
+    /// Every file below a folder with what is in it.
+    func files(below folder: String) -> [String: Data] {
+      var found: [String: Data] = [:]
+      for name in FileManager.default.enumerator(atPath: folder)?.compactMap({ $0 as? String }) ?? [] {
+        found[name] = FileManager.default.contents(atPath: folder + "/" + name)
+      }
+      return found
+    }
+
+    /// Whether a Vim with this folder in its 'runtimepath' loads the plugin and finds its help.
+    func vimFindsHelp(in folder: String) throws -> Bool {
+      let result = try run([
+        "vim", "-es", "-Nu", "NONE", "-i", "NONE", "-n", "-c", "set runtimepath+=" + folder, "-c",
+        "runtime plugin/notes_lsp.vim", "-c",
+        "try | help notes-lsp | catch | cquit! | endtry | if exists(':NotesNew') != 2 | cquit! | endif", "-c", "qall!",
+      ])
+      return result.exit == .code(0)
+    }
+
+    func size(of path: String) throws -> Int {
+      try #require(FileManager.default.attributesOfItem(atPath: path)[.size] as? Int)
+    }
+
+    func exists(_ path: String) -> Bool { FileManager.default.fileExists(atPath: path) }
   }
 
-  @Test func theManualIsInfosAndGoesWithTheRest() throws {
-    let folder = try TemporaryDirectory()
-    let prefix = try install(in: folder)
-    let shown = try output(
-      [
-        "emacs", "-Q", "--batch", "-L", "\(prefix)/lib/notes-lsp/emacs", "-l", "notes-lsp",
-        "--eval", "(progn (info \"(notes-lsp)Commands\") (princ (buffer-string)))",
-      ], folder)
-    #expect(shown.contains("‘notes-share’"))
-    let script = NotesBinary.packageRoot + "/Sources/Packaging/install.sh"
-    #expect(try ChildProcess.run([script, "uninstall", prefix]).exit == .code(0))
-    let left = FileManager.default.enumerator(atPath: prefix)?.compactMap { $0 as? String } ?? []
-    #expect(left.filter { $0.contains("notes") || $0.contains("info/") }.isEmpty, "\(left)")
+  private static let hasTools = NotesBinary.find("make") != nil && NotesBinary.find("vim") != nil
+
+  @Test(.enabled(if: hasTools, "SKIPPED: needs make and vim"))
+  func installingAndRemovingTheProgramLeaveTheNotesAlone() throws {
+    let home = try Home()
+    let binary = try #require(NotesBinary.path)
+    #expect(try home.run([binary, "new", "Shopping"]).exit == .code(0))
+    try "milk\n".write(toFile: home.path + "/Notes/Shopping.md", atomically: true, encoding: .utf8)
+    let before = home.files(below: home.store)
+    #expect(before["notes.db"] != nil && before["identity.pem"] != nil, "the store is in its default place")
+
+    let said = try home.install()
+    #expect(said.contains(home.prefix + "/lib/notes-lsp/vim"))
+    #expect(home.files(below: home.store) == before, "nothing of the program is among the notes")
+    let installed = home.prefix + "/bin/notes-lsp"
+    #expect(try home.run([installed, "--version"]).output == home.run([binary, "--version"]).output)
+    #expect(try home.size(of: installed) < home.size(of: binary), "symbols stay behind")
+    #expect(try home.vimFindsHelp(in: home.prefix + "/lib/notes-lsp/vim"))
+    let shared = [
+      "man/man1/notes-lsp.1", "man/man1/notes-lsp-serve.1", "man/man5/notes-lsp-store.5",
+      "bash-completion/completions/notes-lsp", "zsh/site-functions/_notes-lsp",
+      "fish/vendor_completions.d/notes-lsp.fish",
+    ]
+    for file in shared { #expect(try home.size(of: home.prefix + "/share/" + file) > 500, "\(file)") }
+    // Once more, as an upgrade does.
+    _ = try home.install()
+    try home.make("uninstall")
+    #expect(home.files(below: home.store) == before)
+    #expect(home.files(below: home.path + "/Notes") == ["Shopping.md": Data("milk\n".utf8)])
+    #expect(!home.exists(home.prefix + "/lib/notes-lsp") && !home.exists(home.prefix + "/bin/notes-lsp"))
+    for file in shared { #expect(!home.exists(home.prefix + "/share/" + file), "\(file)") }
+  }
+
+  @Test(.enabled(if: NotesBinary.find("python3") != nil, "SKIPPED: needs python3"))
+  func theManualPagesHaveTheCommandsOfTheProgram() throws {
+    let checkout = InstallTests.checkout
+    for page in ["notes-lsp.1", "notes-lsp-serve.1"] {
+      let checked = try Home().run([
+        "python3", checkout + "/Tests/manual.py", try #require(NotesBinary.path),
+        checkout + "/Sources/Documentation/man/" + page, "--check",
+      ])
+      #expect(checked.exit == .code(0), "\(page): \(checked.errors)")
+    }
+  }
+
+  @Test func theVersionNamesTheCommit() throws {
+    let said = try Home().run([try #require(NotesBinary.path), "--version"]).output
+    let commit =
+      /notes-lsp [0-9.]+ \(commit ([0-9a-f]{12}( and uncommitted changes)?|unknown: not built in a git clone)\)\n/
+    #expect(try commit.wholeMatch(in: said) != nil, "\(said)")
+  }
+
+  @Test(.enabled(if: NotesBinary.find("git") != nil, "SKIPPED: needs git"))
+  func theCommitIsAskedForBeforeEachBuildAndWrittenWhenItIsAnother() throws {
+    let home = try Home()
+    let (folder, file) = (home.path + "/generated", home.path + "/generated/BuildCommit.swift")
+    func written() throws -> String {
+      let script = InstallTests.checkout + "/Sources/CommitPlugin/commit.sh"
+      let result = try home.run(["sh", script, home.path, folder])
+      #expect(result.exit == .code(0), "\(result)")
+      return try String(contentsOfFile: file, encoding: .utf8)
+    }
+    func git(_ arguments: String...) throws {
+      let settings = ["-c", "user.name=Ana", "-c", "user.email=ana@example.org"]
+      let result = try home.run(["git", "-C", home.path] + settings + arguments)
+      #expect(result.exit == .code(0), "\(result)")
+    }
+    #expect(try written().contains("hash: String? = nil"), "no clone")
+    try git("init", "-q")
+    #expect(try written().contains("hash: String? = nil"), "no commit yet")
+    try "one\n".write(toFile: home.path + "/file", atomically: true, encoding: .utf8)
+    try git("add", "file")
+    try git("commit", "-qm", "one")
+    let first = try written()
+    #expect(first.contains(/hash: String\? = "[0-9a-f]{12}"/) && first.contains("isModified = false"), "\(first)")
+    // What is as it was is not written, or everything behind it would be compiled again.
+    try FileManager.default.setAttributes([.modificationDate: Date(timeIntervalSince1970: 1)], ofItemAtPath: file)
+    #expect(try written() == first)
+    let date = try FileManager.default.attributesOfItem(atPath: file)[.modificationDate] as? Date
+    #expect(date == Date(timeIntervalSince1970: 1))
+    try "two\n".write(toFile: home.path + "/file", atomically: true, encoding: .utf8)
+    #expect(try written().contains("isModified = true"))
+    try git("commit", "-qam", "two")
+    let second = try written()
+    #expect(second != first && second.contains("isModified = false"))
+  }
+
+  /// Puts the plugins where version 0.1 had them: among the notes.
+  private func installAsBefore(in home: Home) throws {
+    for folder in ["vim", "emacs"] {
+      try FileManager.default.createDirectory(atPath: home.store + "/" + folder, withIntermediateDirectories: true)
+    }
+    for folder in ["plugin", "autoload", "doc"] {
+      try FileManager.default.copyItem(
+        atPath: InstallTests.checkout + "/editor-plugins/vim/" + folder, toPath: home.store + "/vim/" + folder)
+    }
+    try "(provide 'notes-lsp)\n".write(
+      toFile: home.store + "/emacs/notes-lsp.el", atomically: true, encoding: .utf8)
+  }
+
+  @Test(.enabled(if: hasTools, "SKIPPED: needs make and vim"))
+  func theSettingsOfAnOlderInstallGoOnWorking() throws {
+    let home = try Home()
+    try installAsBefore(in: home)
+    try "history\n".write(toFile: home.store + "/notes.db", atomically: true, encoding: .utf8)
+    #expect(try home.install().contains("need no change"))
+    #expect(try home.vimFindsHelp(in: home.store + "/vim"))
+    #expect(try home.vimFindsHelp(in: home.prefix + "/lib/notes-lsp/vim"))
+    let lisp = try String(contentsOfFile: home.store + "/emacs/notes-lsp.el", encoding: .utf8)
+    #expect(lisp.count > 100, "it is today's plugin")
+    try home.make("uninstall")
+    #expect(home.files(below: home.store) == ["notes.db": Data("history\n".utf8)])
+  }
+
+  @Test(.enabled(if: hasTools, "SKIPPED: needs make and vim"))
+  func anOlderInstallIsRemovedFileByFile() throws {
+    let home = try Home()
+    try installAsBefore(in: home)
+    for name in ["notes.db", "vim/doc/mine.txt"] {
+      try "mine\n".write(toFile: home.store + "/" + name, atomically: true, encoding: .utf8)
+    }
+    // A folder with other files in it stays, and the person is told.
+    let upgrade = try home.run([
+      "make", "-C", InstallTests.checkout, "PREFIX=" + home.prefix, "install",
+      "PROGRAM=" + (try #require(NotesBinary.path)),
+    ])
+    #expect(upgrade.errors.contains(home.store + "/vim holds files of yours"), "\(upgrade)")
+    try home.make("uninstall")
+    let left = home.files(below: home.store).filter { $0.key.contains(".") }
+    #expect(Set(left.keys) == ["notes.db", "vim/doc/mine.txt"])
   }
 }

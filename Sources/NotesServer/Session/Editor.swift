@@ -19,8 +19,6 @@ final class Editor: SiblingRequestPerforming {
       if isRunning, !oldValue { news.tellOfStore() }
     }
   }
-  /// Called after each file of a folder that is imported, with its number and how many there are.
-  var onImport: ((Int, Int) -> Void)?
   /// The handlers for answers to our requests.
   private var awaited: [RequestId: (Result<JSONValue, ResponseError>) -> Void] = [:]
   private(set) lazy var buffers = EditorBuffers(editor: self)

@@ -8,6 +8,8 @@ final class EditorNews {
   private var quiet = QuietNews()
   /// What the person is to know about the store, from before the editor had introduced itself.
   private var ofStore: [StoreNews] = []
+  /// Called after each file of a folder that is imported, with its number and how many there are.
+  var onImport: ((Int, Int) -> Void)?
   var service: Service { editor.service }
 
   init(editor: Editor) { self.editor = editor }

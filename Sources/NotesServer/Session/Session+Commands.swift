@@ -13,8 +13,8 @@ extension Session {
 
   /// Called after each file of a folder that is imported, with its number and how many there are.
   public var onImport: ((Int, Int) -> Void)? {
-    get { editor.onImport }
-    set { editor.onImport = newValue }
+    get { editor.news.onImport }
+    set { editor.news.onImport = newValue }
   }
 
   /// Has the process with the network carry out a request about itself; nil if there is no such process.

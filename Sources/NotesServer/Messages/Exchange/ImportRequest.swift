@@ -51,7 +51,7 @@ struct ImportRequest: EditorRequest {
     var notes: [Imported] = []
     var progress = ImportProgress(total: documents.count, at: service.clock.now)
     for (number, (id, folder)) in documents.enumerated() {
-      defer { editor.onImport?(number + 1, documents.count) }
+      defer { editor.news.onImport?(number + 1, documents.count) }
       tell(progress.step(at: service.clock.now), editor)
       guard let document = try await RepoDirectory.load(folder, service.files), document.isNoteOrMeeting else {
         continue
@@ -74,7 +74,7 @@ struct ImportRequest: EditorRequest {
     var notes: [Imported] = [], failed: [Result.Failure] = []
     var progress = ImportProgress(total: files.count, at: service.clock.now)
     for (number, file) in files.enumerated() {
-      defer { editor.onImport?(number + 1, files.count) }
+      defer { editor.news.onImport?(number + 1, files.count) }
       tell(progress.step(at: service.clock.now), editor)
       // The working file of a note, or a folder, is not imported.
       guard service.notebook.record(atPath: file) == nil, try await service.files.names(in: file) == nil else {
