@@ -143,7 +143,10 @@ extension VimUnderTest: WaitingEditor {
     try session.terminal.press("Enter")
   }
 
-  fileprivate func messages() throws -> String { try evaluate("notes_lsp#status#Told()->join()").stringValue ?? "" }
+  /// Also those that Vim shows only when Insert mode ends.
+  fileprivate func messages() throws -> String {
+    try evaluate(#"notes_lsp#status#Told()->join("\n")"#).stringValue ?? ""
+  }
   fileprivate func isWaiting() throws -> Bool { try evaluate("notes_lsp#arrival#IsWaiting()").boolValue ?? false }
 }
 
