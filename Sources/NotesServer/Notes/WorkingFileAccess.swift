@@ -43,8 +43,10 @@ public struct FileMark: Hashable, Sendable {
 
   /// A file may be unfinished for this long after a write: programs write in several steps.
   private static let quietTime: TimeInterval = 0.2
-  /// The same for an empty file. Most programs that do not replace a file empty it first.
-  private static let emptyTime: TimeInterval = 2
+  /// The same for an empty file. Most programs that do not replace a file empty it first, and on a busy machine seconds pass before
+  /// they write.
+  private static let emptyTime: TimeInterval = 10
+  private static let clockTolerance: TimeInterval = 2
 
   /// How long, in seconds, until the file's content counts as complete; nil if it did when the file was read.
   ///
@@ -53,7 +55,7 @@ public struct FileMark: Hashable, Sendable {
     let written = Double(nanoseconds) / 1e9
     let rest = (byteCount == 0 ? Self.emptyTime : Self.quietTime) - (dates.lowerBound.timeIntervalSince1970 - written)
     // The clock of another machine, such as a file server, may be ahead of ours.
-    let isAhead = written - dates.upperBound.timeIntervalSince1970 > Self.emptyTime
+    let isAhead = written - dates.upperBound.timeIntervalSince1970 > Self.clockTolerance
     return rest > 0 && !isAhead ? min(rest, Self.emptyTime) : nil
   }
 }
