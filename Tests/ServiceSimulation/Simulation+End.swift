@@ -15,7 +15,7 @@ extension Simulation {
     for buffer in people.flatMap(buffers) { buffer.flush() }
     do {
       try await wait(for: "equal texts", within: Self.settlingTime) {
-        guard textsAreEqual else { return false }
+        guard textsAreEqual, documentsAreEqual else { return false }
         // A buffer that is closed already, and whose note is still being opened, changes the text later.
         let text = people.flatMap(buffers)[0].text.string
         return missingWords(text).isEmpty && deleted.isDisjoint(with: text.split(separator: "\n").map(String.init))
@@ -30,6 +30,12 @@ extension Simulation {
       throw failure("these are told what is not so: " + doubts.joined(separator: "; "))
     }
     try await closeAll(text)
+  }
+
+  /// Whether no editor is about to be sent what its document has.
+  private var documentsAreEqual: Bool {
+    let text = people.flatMap(buffers)[0].text.string
+    return people.flatMap(\.services).allSatisfy { $0.buffer == nil || $0.documentText(id) == text }
   }
 
   private var textsAreEqual: Bool {
@@ -111,7 +117,11 @@ extension Simulation {
       }
     }
     let problem =
-      textsAreEqual ? "the texts are equal, and have other words than they should" : "texts did not become equal"
+      !textsAreEqual
+      ? "texts did not become equal"
+      : documentsAreEqual
+        ? "the texts are equal, and have other words than they should"
+        : "a screen shows another text than its document has"
     return "\(problem): \n" + texts.joined(separator: "\n")
   }
 }

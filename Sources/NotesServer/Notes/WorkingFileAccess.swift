@@ -53,10 +53,11 @@ public struct FileMark: Hashable, Sendable {
   /// - Parameter dates: the times before and after reading it. It may have been written in between.
   func timeUntilSettled(readFrom dates: ClosedRange<Date>) -> TimeInterval? {
     let written = Double(nanoseconds) / 1e9
-    let rest = (byteCount == 0 ? Self.emptyTime : Self.quietTime) - (dates.lowerBound.timeIntervalSince1970 - written)
+    let time = byteCount == 0 ? Self.emptyTime : Self.quietTime
+    let rest = time - (dates.lowerBound.timeIntervalSince1970 - written)
     // The clock of another machine, such as a file server, may be ahead of ours.
     let isAhead = written - dates.upperBound.timeIntervalSince1970 > Self.clockTolerance
-    return rest > 0 && !isAhead ? min(rest, Self.emptyTime) : nil
+    return rest > 0 && !isAhead ? min(rest, max(time, Self.clockTolerance)) : nil
   }
 }
 
