@@ -114,6 +114,8 @@ class Buffer:
         self.queue = []
         self.changes = []
         self.carets = []
+        # Own edits since the last one of others: the version before each, the text, and what it replaced.
+        self.made = []
         self.complaints = []
         service.notify("textDocument/didOpen", {"textDocument": {
             "uri": self.uri, "languageId": "markdown", "version": 1, "text": self.text}})
@@ -130,6 +132,12 @@ class Buffer:
             if method == "notes/resync":
                 self.complaints.append(f"the service asked for the full text: {params['reason']}")
                 self._send([{"text": self.text}])
+            elif method == "notes/cursors" and params["rev"] == self.rev:
+                self.carets = params["peers"]
+                # They may be older than edits that the service had not seen then.
+                for version, text, first, last, new in self.made:
+                    if version >= params["version"]:
+                        self.carry_carets(text, first, last, new)
             elif params.get("version") != self.version:
                 continue
             elif method == "notes/edit":
@@ -137,29 +145,29 @@ class Buffer:
                     start, end = (offset(self.text, edit["range"][it]) for it in ("start", "end"))
                     self.text = self.text[:start] + edit["newText"] + self.text[end:]
                 self.rev = params["rev"]
+                self.made = []
                 if len(self.text.encode()) != params["bytes"]:
                     self.complaints.append(f"the text is {len(self.text.encode())} bytes long after {params}")
                     self._send([{"text": self.text}])
-            elif method == "notes/cursors" and params["rev"] == self.rev:
-                self.carets = params["peers"]
 
     def edit(self, start, end, new):
         """Replaces a range, `2:5` to `2:7`; the service is told at once unless the buffer is held."""
         start, end = place(start), place(end)
         self.changes.append({"range": {"start": start, "end": end}, "text": new})
         first, last = offset(self.text, start), offset(self.text, end)
-        self.carry_carets(first, last, new)
+        self.made.append((self.version, self.text, first, last, new))
+        self.carry_carets(self.text, first, last, new)
         self.text = self.text[:first] + new + self.text[last:]
         if not self.is_held:
             self.flush()
 
-    def carry_carets(self, first, last, new):
+    def carry_carets(self, before_edit, first, last, new):
         """Moves the others' carets over an edit of this editor that touches none: the service does not send them again."""
-        text = self.text[:first] + new + self.text[last:]
+        text = before_edit[:first] + new + before_edit[last:]
         for peer in self.carets:
             for span in peer["ranges"]:
                 for end in ("start", "end"):
-                    at = offset(self.text, span[end])
+                    at = offset(before_edit, span[end])
                     if at > last:
                         before = text[:at + len(new) - (last - first)]
                         span[end] = {"line": before.count("\n"), "character": len(before) - (before.rfind("\n") + 1)}
