@@ -71,7 +71,9 @@ struct FileMerge: Hashable, Sendable {
     result += news
     let rest = hasRepeats ? TextDiff.delta(from: base, to: result, finest: grain, placement: .withinLines) : whole
     let (carried, lacking) = rest.transformed(over: way)
-    let merge = LineMerge(base: base, ours: document, theirs: hasRepeats ? result : file)
+    let merge = LineMerge(
+      base: base, ours: document, theirs: hasRepeats ? result : file, ourHunks: ours,
+      theirHunks: hasRepeats ? nil : theirs)
     if let merged = merge.whole(insteadOf: carried.applied(to: document)) {
       self.init(
         splices: TextDiff.delta(from: document, to: merged, placement: .withinLines).splices,

@@ -3,26 +3,34 @@
 /// A finer merge keeps letters and line ends that an old line and a new one share. If the other side deletes the old line, it deletes
 /// those from the new one: lines run together, or go. Where that happens, whole lines are merged instead.
 struct LineMerge {
-  let base: [UInt8]
-  let ours: [UInt8]
-  let theirs: [UInt8]
+  private let base: [UInt8]
+  private let ours: [UInt8]
+  private let theirs: [UInt8]
+  private let ourHunks: [LineHunk]
+  private let theirHunks: [LineHunk]
+
+  /// - Parameters:
+  ///   - ourHunks: the difference from `base` to `ours`, if it is known
+  ///   - theirHunks: the same for `theirs`
+  init(
+    base: [UInt8], ours: [UInt8], theirs: [UInt8], ourHunks: [LineHunk]? = nil, theirHunks: [LineHunk]? = nil
+  ) {
+    (self.base, self.ours, self.theirs) = (base, ours, theirs)
+    self.ourHunks = ourHunks ?? LineHunk.hunks(from: base, to: ours)
+    self.theirHunks = theirHunks ?? LineHunk.hunks(from: base, to: theirs)
+  }
 
   /// The merged text; nil if `merged`, which a finer merge has made, has every new line.
   ///
   /// - Complexity: O(n) in the texts, plus that of `TextDiff` where they differ
   func whole(insteadOf merged: [UInt8]) -> [UInt8]? {
-    let hunks = hunks
-    guard !hunks.ours.isEmpty, !hunks.theirs.isEmpty, !has(newLines(hunks), in: merged) else { return nil }
-    return SharedLines.chunks(of: base, by: hunks.ours, and: hunks.theirs).flatMap { self.merged($0) }
+    guard !ourHunks.isEmpty, !theirHunks.isEmpty, !hasNewLines(merged) else { return nil }
+    return SharedLines.chunks(of: base, by: ourHunks, and: theirHunks).flatMap { self.merged($0) }
   }
 
-  private typealias Hunks = (ours: [LineHunk], theirs: [LineHunk])
-
-  private var hunks: Hunks { (LineHunk.hunks(from: base, to: ours), LineHunk.hunks(from: base, to: theirs)) }
-
   /// The lines of both sides that have no word of what they replace.
-  private func newLines(_ hunks: Hunks) -> [ArraySlice<UInt8>] {
-    (hunks.ours + hunks.theirs).flatMap { hunk in
+  private var newLines: [ArraySlice<UInt8>] {
+    (ourHunks + theirHunks).flatMap { hunk in
       let old = Self.words(of: base[hunk.base])
       return SharedLines.lines(of: hunk.lines[...]).filter { line in
         let words = Self.words(of: line)
@@ -38,15 +46,15 @@ struct LineMerge {
     let change = TextDiff.delta(from: chunk.base, to: chunk.theirs, finest: .words, placement: .withinLines)
     let finer = change.transformed(over: way).0.applied(to: chunk.ours)
     let merge = LineMerge(base: chunk.base, ours: chunk.ours, theirs: chunk.theirs)
-    return merge.has(merge.newLines(merge.hunks), in: finer) ? finer : chunk.added
+    return merge.hasNewLines(finer) ? finer : chunk.added
   }
 
-  /// Whether the text has each of these lines as often as they are given. Its last line has no line feed only if that is so on a side.
-  private func has(_ lines: [ArraySlice<UInt8>], in text: [UInt8]) -> Bool {
+  /// Whether the text has each new line as often as the sides do. Its last line has no line feed only if that is so on a side.
+  private func hasNewLines(_ text: [UInt8]) -> Bool {
     let isOpen = [ours, theirs].contains { !$0.isEmpty && $0.last != 0x0A }
     guard isOpen || text.isEmpty || text.last == 0x0A else { return false }
     var counts = Dictionary(SharedLines.lines(of: text[...]).map { (Self.content(of: $0), 1) }, uniquingKeysWith: +)
-    return lines.allSatisfy { line in
+    return newLines.allSatisfy { line in
       counts[Self.content(of: line), default: 0] -= 1
       return counts[Self.content(of: line), default: 0] >= 0
     }

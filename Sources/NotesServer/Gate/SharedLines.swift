@@ -30,18 +30,34 @@ struct SharedLines {
   }
 
   private func added(by ours: [LineHunk], and theirs: [LineHunk]) -> [UInt8]? {
-    let (ours, theirs) = (lines(of: ours), lines(of: theirs))
-    let kept = Set(ours.compactMap(\.base)).intersection(theirs.compactMap(\.base))
-    let chunks = zip(chunks(of: ours, at: kept), self.chunks(of: theirs, at: kept))
-    var (result, next, hasAdded): ([ArraySlice<UInt8>], Int, Bool) = ([], 0, false)
-    for (number, (mine, their)) in zip(kept.sorted() + [baseLines.count], chunks) {
-      let common = Self.common(mine, their)
+    var (result, hasAdded): ([ArraySlice<UInt8>], Bool) = ([], false)
+    for part in parts(of: ours, and: theirs) {
+      let common = Self.common(part.ours, part.theirs)
       hasAdded = hasAdded || !common.isEmpty
-      result += merged(next..<number, mine, their, common)
-      if number < baseLines.count { result.append(baseLines[number]) }
-      next = number + 1
+      result += merged(part.base, part.ours, part.theirs, common)
+      if let kept = part.kept { result.append(kept) }
     }
     return hasAdded ? result.flatMap { $0 } : nil
+  }
+
+  /// What lies between two lines that both sides kept.
+  private struct Part {
+    var base: Range<Int>
+    var ours: [Line]
+    var theirs: [Line]
+    /// The kept line after it; nil at the end.
+    var kept: ArraySlice<UInt8>?
+  }
+
+  private func parts(of ours: [LineHunk], and theirs: [LineHunk]) -> [Part] {
+    let (ours, theirs) = (lines(of: ours), lines(of: theirs))
+    let kept = Set(ours.compactMap(\.base)).intersection(theirs.compactMap(\.base))
+    let ends = kept.sorted() + [baseLines.count]
+    return zip(zip([-1] + ends, ends), zip(split(ours, at: kept), split(theirs, at: kept))).map { base, sides in
+      Part(
+        base: base.0 + 1..<base.1, ours: sides.0, theirs: sides.1,
+        kept: base.1 < baseLines.count ? baseLines[base.1] : nil)
+    }
   }
 
   /// What lies between two lines that both sides kept, or one of these lines.
@@ -59,23 +75,14 @@ struct SharedLines {
   }
 
   private func chunks(by ours: [LineHunk], and theirs: [LineHunk]) -> [Chunk] {
-    let (ours, theirs) = (lines(of: ours), lines(of: theirs))
-    let kept = Set(ours.compactMap(\.base)).intersection(theirs.compactMap(\.base))
-    var (all, next): ([Chunk], Int) = ([], 0)
-    for (number, (mine, their)) in zip(
-      kept.sorted() + [baseLines.count], zip(chunks(of: ours, at: kept), chunks(of: theirs, at: kept)))
-    {
-      all.append(
-        Chunk(
-          base: baseLines[next..<number].flatMap { $0 }, ours: mine.flatMap(\.bytes), theirs: their.flatMap(\.bytes),
-          added: Self.joined((mine + their).filter { $0.base == nil }.map(\.bytes))))
-      if number < baseLines.count {
-        let line = Array(baseLines[number])
-        all.append(Chunk(base: line, ours: line, theirs: line, added: []))
-      }
-      next = number + 1
+    parts(of: ours, and: theirs).flatMap { part -> [Chunk] in
+      let chunk = Chunk(
+        base: baseLines[part.base].flatMap { $0 }, ours: part.ours.flatMap(\.bytes),
+        theirs: part.theirs.flatMap(\.bytes),
+        added: Self.joined((part.ours + part.theirs).filter { $0.base == nil }.map(\.bytes)))
+      let kept = part.kept.map { Chunk(base: Array($0), ours: Array($0), theirs: Array($0), added: []) }
+      return [chunk, kept].compactMap(\.self)
     }
-    return all
   }
 
   private static func joined(_ lines: [ArraySlice<UInt8>]) -> [UInt8] {
@@ -132,7 +139,7 @@ struct SharedLines {
     return lines + (next..<baseLines.count).map { Line(bytes: baseLines[$0], base: $0) }
   }
 
-  private func chunks(of lines: [Line], at kept: Set<Int>) -> [[Line]] {
+  private func split(_ lines: [Line], at kept: Set<Int>) -> [[Line]] {
     lines.split(omittingEmptySubsequences: false) { $0.base.map(kept.contains) ?? false }.map(Array.init)
   }
 

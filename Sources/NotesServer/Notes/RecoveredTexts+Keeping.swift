@@ -5,12 +5,18 @@ import Logging
 extension RecoveredTexts {
   /// Without waiting, stores a text that would be lost otherwise, and tells the person.
   ///
-  /// - Parameter isTold: whether the person has been told already
-  func keepSoon(_ id: DocumentId, _ reason: String, _ text: [UInt8], isTold: Bool = false) {
+  /// - Parameters:
+  ///   - isTold: whether the person has been told already
+  ///   - whenStored: called once the text is stored, unless the first attempt fails
+  func keepSoon(
+    _ id: DocumentId, _ reason: String, _ text: [UInt8], isTold: Bool = false,
+    whenStored: @escaping @AutomergeRepo () -> Void = {}
+  ) {
     let kept = RecoveredText(id: id, stamp: newStamp(), reason: reason, text: text)
     log.warning("Keeping a copy of \(id): \(reason).")
     Task { @AutomergeRepo in
       let isStored = await keepOrHold(kept)
+      if isStored { whenStored() }
       if isTold { told(kept) } else if isStored { tellSoon() }
     }
   }

@@ -138,12 +138,9 @@ final class BufferOpener {
     let (buffer, splices) = merge(note, handle, record.item, .file).open(version: opening.version, text: opening.text)
     guard splices.isEmpty else { return false }
     let merged = (buffer, splices, handle.document.heads())
-    do {
-      try attach(uri: uri, handle: handle, item: record.item, .file, opening: opening.number, merged: merged)
-    } catch {
-      return false
-    }
-    return true
+    let attached: Void? = try? attach(
+      uri: uri, handle: handle, item: record.item, .file, opening: opening.number, merged: merged)
+    return attached != nil
   }
 
   /// Loads what the file held, and the changes that the note needs to understand that: another process, which may not
@@ -333,9 +330,11 @@ final class BufferOpener {
     buffers[uri] = opening.isClosed ? nil : .plain(opening.plain)
     if isShown { buffers.leftPlain(uri, opening.plain, .itemDeleted, service.notebook[opening.key]) }
     let text = opening.plain.text
-    guard !text.isEmpty else { return service.journal.keptLeft(opening.key) }
+    let key = opening.key
+    guard !text.isEmpty else { return service.journal.keptLeft(key) }
     service.recoveredTexts.keepSoon(
-      opening.key.document, "its agenda item was deleted while it was being opened", text, isTold: isShown)
+      key.document, "its agenda item was deleted while it was being opened", text, isTold: isShown
+    ) { [journal = service.journal] in journal.keptLeft(key) }
     service.recoveredTexts.kept(text, ofDeleted: opening.key)
   }
 

@@ -186,7 +186,14 @@ final class EditorBuffers {
     opening.isClosed = true
     opening.waiting.append { [weak self] binding in self?.close(binding) }
     buffers[uri] = .opening(opening)
-    if opening.mayHaveNews { service.journal.left(opening.plain.text, opening.key, on: service.clock.date) }
+    guard opening.mayHaveNews else { return }
+    let text = opening.plain.text
+    if text.count <= RunJournal.maximumChangesBytes {
+      service.journal.left(text, opening.key, on: service.clock.date)
+    } else {
+      // Writing it would hold up the loop.
+      service.recoveredTexts.keepSoon(opening.key.document, "it was closed before it was merged", text)
+    }
   }
 
   private func close(_ binding: BufferBinding) {

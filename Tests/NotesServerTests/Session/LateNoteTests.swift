@@ -216,14 +216,21 @@ import Testing
     #expect(try await ben.recoveredTexts() == ["tea\nmilk\n"])
   }
 
-  @Test func aBufferThatIsClosedBeforeItsNoteArrivesIsMergedLaterAndTheJournalHasItUntilThen() async throws {
-    let note = try hostedNote("tea\n")
-    let log = WrittenJournal()
-    let ben = ServiceUnderTest(world, journal: log)
+  /// Ben's service while a buffer of his waits for a note that is not here.
+  private func waiting(
+    for note: DocHandle, with text: String, journal: any JournalAccess
+  ) async throws -> ServiceUnderTest {
+    let ben = ServiceUnderTest(world, journal: journal)
     try await leaveRecord(of: note, "tea\n", for: ben)
     try await ben.start()
-    ben.open(uri, "tea\nmine\n", reattach: true)
+    ben.open(uri, text, reattach: true)
     try await ben.wait(for: "the news") { !ben.events("waiting").isEmpty }
+    return ben
+  }
+
+  @Test func aBufferThatIsClosedBeforeItsNoteArrivesIsMergedLaterAndTheJournalHasItUntilThen() async throws {
+    let (note, log) = (try hostedNote("tea\n"), WrittenJournal())
+    let ben = try await waiting(for: note, with: "tea\nmine\n", journal: log)
     ben.change(uri, "tea\nmine\nmilk\n", version: 2)
     ben.send("textDocument/didClose", ["textDocument": ["uri": .string(uri)]])
     let key = NoteKey(note.id)
@@ -235,14 +242,20 @@ import Testing
     #expect(try await ben.recoveredTexts().isEmpty)
   }
 
+  /// The journal is written on the loop.
+  @Test func aLargeBufferThatIsClosedBeforeItsNoteArrivesIsKeptInTheStore() async throws {
+    let (note, log) = (try hostedNote("tea\n"), WrittenJournal())
+    let text = "tea\n" + String(repeating: "mine\n", count: 1 << 18)
+    let ben = try await waiting(for: note, with: text, journal: log)
+    ben.send("textDocument/didClose", ["textDocument": ["uri": .string(uri)]])
+    try await ben.wait(for: "the copy") { !ben.events("recovered").isEmpty }
+    #expect(try await ben.recoveredTexts() == [text])
+    #expect(log.content.left.isEmpty)
+  }
+
   @Test func aBufferThatIsClosedAndWhoseNoteCannotBeOpenedIsKeptAndIsNoPlainFile() async throws {
-    let note = try hostedNote("tea\n")
-    let log = WrittenJournal()
-    let ben = ServiceUnderTest(world, journal: log)
-    try await leaveRecord(of: note, "tea\n", for: ben)
-    try await ben.start()
-    ben.open(uri, "tea\nmine\n", reattach: true)
-    try await ben.wait(for: "the news") { !ben.events("waiting").isEmpty }
+    let (note, log) = (try hostedNote("tea\n"), WrittenJournal())
+    let ben = try await waiting(for: note, with: "tea\nmine\n", journal: log)
     ben.send("textDocument/didClose", ["textDocument": ["uri": .string(uri)]])
     // What arrives is no note.
     try note.change { try $0.delete(obj: .ROOT, key: "content") }
