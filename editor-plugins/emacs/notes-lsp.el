@@ -102,11 +102,11 @@ further."
 
 (easy-menu-define notes-lsp-menu notes-lsp-mode-map "Menu of notes."
   '("Notes"
-    ["All notes" notes] ["New note…" notes-new] ["Find words…" notes-find]
+    ["All notes" notes] ["New note..." notes-new] ["Find words..." notes-find]
     ["Tutorial" notes-tutorial]
     "--"
     ["Share by ticket" notes-share] ["Show the ticket again" notes-ticket]
-    ["Invite…" notes-invite] ["Answer an invitation" notes-answer] ["Join…" notes-join]
+    ["Invite..." notes-invite] ["Answer an invitation" notes-answer] ["Join..." notes-join]
     ["People" notes-people]
     "--"
     ["Go to a person" notes-go] ["Follow a person" notes-follow] ["Point here" notes-point]
@@ -114,7 +114,7 @@ further."
     ["History" notes-history] ["What is new" notes-diff] ["Who wrote it" notes-blame]
     ["Agenda" notes-agenda]
     "--"
-    ["Rename…" notes-rename] ["Delete…" notes-delete] ["Deleted notes" notes-deleted]
+    ["Rename..." notes-rename] ["Delete..." notes-delete] ["Deleted notes" notes-deleted]
     ["Status" notes-status] ["Log" notes-log]))
 
 (define-minor-mode notes-lsp-mode
