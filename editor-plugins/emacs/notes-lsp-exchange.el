@@ -199,21 +199,38 @@ A file that does not exist yet is made, with a new meeting."
     (notes-lsp--agenda (plist-get meeting :id))))
 
 ;;;###autoload
-(defun notes-item (title)
+(defun notes-item (&optional title)
   "Add an item called TITLE to the meeting the current buffer is of; open it."
-  (interactive "sTitle of the item: ")
-  (when (string-blank-p title) (user-error "Notes: An item needs a title"))
-  (notes-lsp--with-answer (place :notes/addItem
-                                 (if (derived-mode-p 'notes-agenda-mode)
-                                     (list :id (notes-lsp--list-note) :title title)
-                                   (notes-lsp--about (notes-lsp--this-note) :title title))
-                                 :waiting "Adding the item…")
-    (notes-lsp--visit place title)))
+  (interactive)
+  (if (null title)
+      (notes-lsp--in-meeting (lambda () (notes-item (read-string "Title of the item: "))))
+    (when (string-blank-p title) (user-error "Notes: An item needs a title"))
+    (notes-lsp--with-answer (place :notes/addItem (notes-lsp--about-meeting :title title)
+                                   :waiting "Adding the item…")
+      (notes-lsp--visit place title))))
+
+(defun notes-lsp--about-meeting (&rest params)
+  "Return PARAMS about the meeting that the current buffer is of."
+  (if (derived-mode-p 'notes-agenda-mode) `(:id ,(notes-lsp--list-note) ,@params)
+    (apply #'notes-lsp--about (notes-lsp--this-note) params)))
+
+(defun notes-lsp--in-meeting (then)
+  "Call THEN, which asks for something, if the current buffer is of a meeting.
+If not, that is said before anything is asked for."
+  (notes-lsp-ask :notes/items (notes-lsp--about-meeting) (lambda (_) (funcall then))
+                 :waiting "Fetching the agenda…" :what "The agenda"))
 
 ;;;###autoload
-(defun notes-move-item (place)
+(defun notes-move-item (&optional place)
   "Put the current buffer's item at PLACE of the agenda, counted from 1."
-  (interactive "nPlace in the agenda, from 1: ")
+  (interactive)
+  (if (null place)
+      (notes-lsp--in-meeting
+       (lambda () (notes-move-item (read-number "Place in the agenda, from 1: "))))
+    (notes-lsp--move-to place)))
+
+(defun notes-lsp--move-to (place)
+  "Put the current buffer's item at PLACE of the agenda, counted from 1."
   (when (< place 1) (user-error "Notes: Count places from 1"))
   (notes-lsp--with-answer (result :notes/moveItem
                                   (notes-lsp--about (notes-lsp--this-note) :position (1- place))

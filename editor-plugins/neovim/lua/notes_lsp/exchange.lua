@@ -92,9 +92,12 @@ return function(M, ask, choose, sees)
     local target = view.target()
     local note = not target.id and current()
     if not target.id and not note then return end
-    titled(given, "Title of the item: ", function(title)
-      ask("notes/addItem", { uri = note and note.uri, id = target.id, title = title }, files.open)
-    end)
+    local function of(more) return vim.tbl_extend("force", { uri = note and note.uri or nil, id = target.id }, more) end
+    local function add()
+      titled(given, "Title of the item: ", function(title) ask("notes/addItem", of { title = title }, files.open) end)
+    end
+    -- Where there is no agenda, that is said before a title is asked for.
+    if given ~= "" then add() else ask("notes/items", of {}, add) end
   end
 
   -- Puts the current buffer's item at this place of the agenda, counted from 1.

@@ -178,13 +178,17 @@ enddef
 
 # Adds an item to the agenda of the current buffer's meeting, and opens it.
 export def AddItem(given: string)
-  if view.Target()->has_key('id')
-    AddItemTo(view.Target(), given)
+  const isOfRow = view.Target()->has_key('id')
+  final note = isOfRow ? {} : Current()
+  if !isOfRow && empty(note)
     return
   endif
-  final note = Current()
-  if !empty(note)
-    AddItemTo({uri: note.uri}, given)
+  const target = isOfRow ? view.Target() : {uri: note.uri}
+  if given != ''
+    AddItemTo(target, given)
+  else
+    # Where there is no agenda, that is said before a title is asked for.
+    service.Request('notes/items', target, commands.Then((_) => AddItemTo(target, '')))
   endif
 enddef
 
