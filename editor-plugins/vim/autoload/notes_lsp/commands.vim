@@ -207,7 +207,8 @@ enddef
 # `target`: {id, item?} or {uri}, and the title that it has.
 export def RenameNote(target: dict<any>, given = '')
   const title = given != '' ? given : status.Ask('New title: ', target.title)
-  if title == '' || title ==# target.title
+  # The file's name may be a former title: the file follows when it is closed.
+  if title == '' || given == '' && title ==# target.title
     return
   endif
   service.Request('notes/rename', Reference(target)->extend({title: title}), Then((_) => {
