@@ -139,8 +139,8 @@ import Testing
     next.change(uri, "tea\n", version: 2)
     if isWrittenLate { next.files.onLook.withLock { $0 = { _ in write() } } } else { write() }
     try await next.wait(for: "the note") { next.binding(uri) != nil }
-    for _ in 0..<150 where try await next.service.notebook.editorTexts(of: NoteKey(id)).count < 2 {
-      try await next.pass(.milliseconds(1))
+    try await next.waitAsTimeStands(for: "what the buffer was opened with") {
+      try await next.service.notebook.editorTexts(of: NoteKey(id)).contains { $0.actor == nil }
     }
     next.files.onLook.withLock { $0 = { _ in } }
     world.crash("ben")
