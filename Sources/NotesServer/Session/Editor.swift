@@ -70,7 +70,8 @@ final class Editor: SiblingRequestPerforming {
       if client.speaksNotes { deliver(["kind": "changed", "id": .string(id.description)]) }
     case .documentFileLeft(let message):
       if isRunning { notify(ShowMessageNotification(kind: .warning, message: message)) }
-    case .recordRead: break
+    // The process that was told of another access may have ended before this one was connected to it.
+    case .recordRead(let id): for binding in buffers.bindings(of: id) { binding.updates.statusChanged() }
     }
   }
 

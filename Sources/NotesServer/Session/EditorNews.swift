@@ -100,7 +100,7 @@ final class EditorNews {
     let title = service.notebook[new]?.title ?? service.title(of: new)
     let news = NoteNews.moved(from: old, isOwn ? .removed(name) : .host(name))
     let event = news.parameters(uri: editor.buffers.uri(of: new), id: new, title: title, peer: peer, name: name)
-    service.siblings.events.tell(event)
+    service.siblings.events.tell(event, isKept: true)
     editor.deliver(event, to: new)
   }
 
@@ -111,7 +111,7 @@ final class EditorNews {
     let event = news.parameters(
       uri: editor.buffers.uri(of: id), id: id, title: service.title(of: id), peer: peer, name: name)
     // Only one process of this person is told of it.
-    service.siblings.events.tell(event)
+    service.siblings.events.tell(event, isKept: true)
     editor.deliver(event, to: id)
     service.readOnlyCopies.accessChanged(id)
   }
@@ -144,7 +144,7 @@ final class EditorNews {
     guard editor.isRunning else { return service.recoveredTexts.tellSoon() }
     let uri = service.notebook[key]?.path.map(FileURI.uri(path:))
     let event = refusal(of: key, uri: uri, recovered: path)
-    service.siblings.events.tell(event)
+    service.siblings.events.tell(event, isKept: true)
     editor.deliver(event)
     service.recoveredTexts.told(text)
   }
