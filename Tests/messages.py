@@ -7,6 +7,7 @@ Usage: messages.py           writes the page
 What varies in a message stands as an ellipsis, so a message that both editors have is one row.
 """
 import glob
+import json
 import os
 import re
 import sys
@@ -47,8 +48,15 @@ def balanced(text, start):
     return text[start:]
 
 
+# What varies in a message of the program, with calls and literals inside.
+interpolation = r"\\\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\)"
+# The files whose every sentence is worded for all editors.
+worded = ["EventLine", "InvitationQuestion", "TicketScreen", "Company", "ImportRequest", "InviteRequest", "MergeRequest",
+          "PointRequest", "MoveItemRequest", "VerifyRequest", "TrustRequest", "SetAccessRequest"]
+
+
 def cleaned(text):
-    text = re.sub(r"\\\((?:[^()]|\([^()]*\))*\)", "…", text)
+    text = re.sub(interpolation, "…", text)
     text = re.sub(r"\{[^{}]*\}", "…", text)
     text = re.sub(r"%[sdS]", "…", text)
     text = text.replace('\\"', '"').replace("\\\\", "\\").replace("\\n", " ").replace("''", "'")
@@ -119,6 +127,19 @@ def everything():
                      emacs, r'"((?:[^"\\]|\\.)*)"', '"', "Emacs")
     yield from found(r"NotesError\(|\bfitted\(|NoteNews\.cut\(|Failure\(|ValidationError\(", swift, r'"((?:[^"\\]|\\.)*)"', '"',
                      "program")
+    with open(root + "/editor-plugins/description.json", encoding="utf-8") as file:
+        for flow in (command.get("flow", {}) for command in json.load(file)["commands"]):
+            for message in (flow.get("say", ""), flow.get("prompt", "")):
+                if len(message.split()) >= 2:
+                    yield cleaned(message.replace("{}", "…")), "Vim", "description.json"
+    for path in swift:
+        if os.path.basename(path)[:-len(".swift")] not in worded:
+            continue
+        code = re.sub(r"(?m)^\s*//.*$", "", open(path, encoding="utf-8").read())
+        for match in re.finditer(rf'"((?:[^"\\]|{interpolation}|\\[^(])*)"', code):
+            message = cleaned(match[1])
+            if len(re.findall(r"[A-Za-z]{2,}", message)) >= 2 and not re.match(r"\w+/\w+$", message):
+                yield message, "program", os.path.basename(path)
     for path in swift:
         for match in re.finditer(r'message: "((?:[^"\\]|\\.)*)"', open(path, encoding="utf-8").read()):
             message = cleaned(match[1])

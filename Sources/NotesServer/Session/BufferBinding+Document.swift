@@ -27,9 +27,11 @@ extension BufferBinding {
     }
   }
 
-  func ack(version: Int, rev: Int) {
+  func ack(version: Int, rev: Int, wantsCarets: Bool = false) {
     do {
-      try buffer.acknowledge(version: version, rev: rev)
+      let isCurrent = try buffer.acknowledge(version: version, rev: rev)
+      // Otherwise a message is on its way after which it is sent them anyway.
+      if wantsCarets, isCurrent { sendCursors() }
       handle.storeSoon()
     } catch {
       resync(error.contradiction.reason)

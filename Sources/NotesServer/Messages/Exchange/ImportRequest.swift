@@ -179,12 +179,22 @@ struct ImportRequest: EditorRequest {
       let message: String
     }
 
+    private var message: String {
+      let title = OneLine.shown(first.place.title)
+      if let all, all.count > 1 { return ":Notes lists the \(all.count) imported notes" }
+      guard let changes = first.changes else { return "Imported \"\(title)\"" }
+      return "\"\(title)\" is here already; merged \(NoteNews.number(changes, "new change"))"
+    }
+
     var json: JSONValue {
       var members = first.members
       members["notes"] = all.map { .array($0.map { .object($0.members) }) }
       if !failed.isEmpty {
         members["failed"] = .array(failed.map { ["path": .string($0.path), "message": .string($0.message)] })
+        members["warning"] = .string(
+          ":NotesLog says why \(NoteNews.number(failed.count, "file")) could not be imported")
       }
+      members["message"] = .string(message)
       return .object(members)
     }
   }
