@@ -111,6 +111,7 @@ fi
 
 # The page of all messages is that of the sources.
 Tests/messages.py --check || fail "run Tests/messages.py, and make long messages shorter"
+Tests/messages.py --control >/dev/null || fail "Tests/messages.py does not notice every new message"
 
 # Scripts, manual pages and spelling, where the tools are; Tests/setup.sh installs them. Whether the pages that are referred to are
 # installed on this machine is no matter.

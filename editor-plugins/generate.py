@@ -170,6 +170,7 @@ def lisp_flow(command):
     parts = [f":method :{flow['method']}"]
     parts += [f":argument :{flow['argument']}"] if "argument" in flow else []
     parts += [f":about {flow['about']}"] if "about" in flow else []
+    parts += [f":first :{flow['first']}", f":prompt {lisp_value(flow['prompt'])}"] if "first" in flow else []
     parts += [f":params {lisp_value(own.get('params', flow.get('params')))}"] if "params" in flow else []
     parts += [f":{name} t" for name in ("isFile", "opens") if name in flow]
     parts += [f":{name} {lisp_value(flow[name])}" for name in ("say", "confirm") if name in flow]
@@ -184,6 +185,9 @@ def lisp_command(command):
     if "confirm" in flow:
         return ["", ";;;###autoload", f"(defun {emacs_name(command['name'])} (&optional sure)", f"  {lisp_text(own['doc'])}",
                 '  (interactive "P")', f"  (notes-lsp--carry-out '{command['name']} nil nil sure))"]
+    if "first" in flow:
+        return ["", ";;;###autoload", f"(defun {emacs_name(command['name'])} (&optional {name})", f"  {lisp_text(own['doc'])}",
+                "  (interactive)", f"  (notes-lsp--carry-out '{command['name']} {name}))"]
     return ["", ";;;###autoload", f"(defun {emacs_name(command['name'])} ({name})", f"  {lisp_text(own['doc'])}",
             f"  (interactive {lisp_value(prompt)})" if name else "  (interactive)",
             f"  (notes-lsp--carry-out '{command['name']}{' ' + name if name else ''}))"]

@@ -128,21 +128,35 @@ It is about ROW of a list if given, else about the current note.  If the
 command asks first, do so unless SURE.  Open what the answer names, if the
 command does so, and say what came of it."
   (let* ((flow (alist-get name notes-lsp--flows))
-         (about (plist-get flow :about))
-         (member (plist-get flow :argument))
+         (first (plist-get flow :first)))
+    (if (or argument (null first)) (notes-lsp--make-request flow argument row sure)
+      ;; What cannot be is said before anything is asked for.
+      (notes-lsp-ask first (notes-lsp--flow-params flow row nil)
+                     (lambda (_)
+                       (notes-lsp--make-request flow (read-string (plist-get flow :prompt)) row sure))
+                     :waiting (plist-get flow :waiting)))))
+
+(defun notes-lsp--flow-params (flow row params)
+  "Return PARAMS with what FLOW is about: ROW of a list, or the current note."
+  (let ((about (plist-get flow :about)))
+    (cond ((null about) params)
+          (row (apply #'notes-lsp--row-params row params))
+          ((and (eq about 'list) (derived-mode-p 'notes-agenda-mode))
+           (append (list :id (notes-lsp--list-note)) params))
+          (t (apply #'notes-lsp--about (notes-lsp--this-note) params)))))
+
+(defun notes-lsp--make-request (flow argument row sure)
+  "Make the request of FLOW with ARGUMENT, about ROW or the current note.
+If it asks first, do so unless SURE."
+  (let* ((member (plist-get flow :argument))
          (value (if (plist-get flow :isFile) (directory-file-name (expand-file-name argument)) argument))
          (params (append (and member (list member value)) (plist-get flow :params))))
     (when (and member (string-blank-p argument)) (user-error "Notes: A title is needed"))
-    (when (eq about 'note) (or row (notes-lsp--this-note)))
+    (when (eq (plist-get flow :about) 'note) (or row (notes-lsp--this-note)))
     (when (or sure (not (plist-get flow :confirm))
               (yes-or-no-p (concat (plist-get flow :confirm) " ")))
       (notes-lsp--with-answer
-          (result (plist-get flow :method)
-                  (cond ((null about) params)
-                        (row (apply #'notes-lsp--row-params row params))
-                        ((and (eq about 'list) (derived-mode-p 'notes-agenda-mode))
-                         (append (list :id (notes-lsp--list-note)) params))
-                        (t (apply #'notes-lsp--about (notes-lsp--this-note) params)))
+          (result (plist-get flow :method) (notes-lsp--flow-params flow row params)
                   :waiting (plist-get flow :waiting) :background (not (plist-get flow :opens))
                   :timeout 150)
         (when (plist-get flow :opens) (notes-lsp--visit result))

@@ -33,15 +33,15 @@
 (defconst notes-lsp--menu-items
   '("Notes"
     ["All notes" notes]
-    ["New note…" notes-new]
-    ["Find words…" notes-find]
+    ["New note..." notes-new]
+    ["Find words..." notes-find]
     ["Tutorial" notes-tutorial]
     "--"
     ["Share by ticket" notes-share]
     ["Show the ticket again" notes-ticket]
-    ["Invite…" notes-invite]
+    ["Invite..." notes-invite]
     ["Answer an invitation" notes-answer]
-    ["Join…" notes-join]
+    ["Join..." notes-join]
     ["People" notes-people]
     "--"
     ["Go to a person" notes-go]
@@ -53,8 +53,8 @@
     ["Who wrote it" notes-blame]
     ["Agenda" notes-agenda]
     "--"
-    ["Rename…" notes-rename]
-    ["Delete…" notes-delete]
+    ["Rename..." notes-rename]
+    ["Delete..." notes-delete]
     ["Deleted notes" notes-deleted]
     ["Status" notes-status]
     ["Log" notes-log])
@@ -119,6 +119,8 @@
      :method :notes/addItem
      :argument :title
      :about list
+     :first :notes/items
+     :prompt "Title of the item: "
      :opens t
      :waiting "Adding the item…"))
   "What the commands below that make one request send and say.")
@@ -170,9 +172,9 @@ Ask first unless SURE.  Each of them can bring it back for 30 days."
   (notes-lsp--carry-out 'NotesMeeting title))
 
 ;;;###autoload
-(defun notes-item (title)
+(defun notes-item (&optional title)
   "Add an item called TITLE to the meeting the current buffer is of; open it."
-  (interactive "sTitle of the item: ")
+  (interactive)
   (notes-lsp--carry-out 'NotesItem title))
 
 (provide 'notes-lsp-definitions)

@@ -166,10 +166,23 @@ A file that does not exist yet is made, with a new meeting."
         (goto-char (point-min)))
       (pop-to-buffer buffer))))
 
+(defun notes-lsp--in-meeting (then)
+  "Call THEN, which asks for something, if the current buffer is of a meeting.
+If not, that is said before anything is asked for."
+  (notes-lsp-ask :notes/items (notes-lsp--about (notes-lsp--this-note)) (lambda (_) (funcall then))
+                 :waiting "Fetching the agenda…" :what "The agenda"))
+
 ;;;###autoload
-(defun notes-move-item (place)
+(defun notes-move-item (&optional place)
   "Put the current buffer's item at PLACE of the agenda, counted from 1."
-  (interactive "nPlace in the agenda, from 1: ")
+  (interactive)
+  (if (null place)
+      (notes-lsp--in-meeting
+       (lambda () (notes-move-item (read-number "Place in the agenda, from 1: "))))
+    (notes-lsp--move-to place)))
+
+(defun notes-lsp--move-to (place)
+  "Put the current buffer's item at PLACE of the agenda, counted from 1."
   (when (< place 1) (user-error "Notes: Count places from 1"))
   (notes-lsp--with-answer (result :notes/moveItem
                                   (notes-lsp--about (notes-lsp--this-note) :position (1- place))

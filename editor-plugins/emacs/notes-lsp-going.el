@@ -66,7 +66,7 @@ If no one else is in this note, go to one who is in another."
       (unless (notes-lsp--caret-of note peer) (user-error "Notes: That person is not in this note"))
       (notes-go peer)
       (setf (notes-lsp--note-following note) peer)
-      (notes-lsp--say "Following; moving or typing stops it"))))
+      (notes-lsp--say "Following %s; moving or typing stops it" (notes-lsp--followed-name note)))))
 
 ;;;###autoload
 (defun notes-point (&optional text)

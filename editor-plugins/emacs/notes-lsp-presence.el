@@ -164,11 +164,18 @@ It stays behind what is inserted at its place."
       (dolist (window (get-buffer-window-list (notes-lsp--note-buffer note) nil t))
         (set-window-point window place)))))
 
+(defun notes-lsp--followed-name (note)
+  "Return the name of the person whom NOTE's windows follow, to be shown."
+  (let ((entry (cl-find (notes-lsp--note-following note) (notes-lsp--note-peers note)
+                        :test #'equal :key (lambda (entry) (plist-get entry :peer)))))
+    (if entry (notes-lsp--shown (plist-get entry :name)) "them")))
+
 (defun notes-lsp--stop-following (note)
   "Let NOTE's windows stay where they are."
   (when (notes-lsp--note-following note)
-    (setf (notes-lsp--note-following note) nil)
-    (notes-lsp--say "Stopped following")))
+    (let ((name (notes-lsp--followed-name note)))
+      (setf (notes-lsp--note-following note) nil)
+      (notes-lsp--say "Stopped following %s" name))))
 
 (defun notes-lsp--stop-after-command ()
   "Stop following in the current note, after any command but those that follow."

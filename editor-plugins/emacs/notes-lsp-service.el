@@ -165,8 +165,13 @@ or has not answered after TIMEOUT (default 30) seconds."
 Return what DONE-P returned last."
   (let ((deadline (+ (float-time) seconds)) (inhibit-quit nil) done)
     (while (not (or (setq done (funcall done-p)) (> (float-time) deadline)))
-      (accept-process-output nil 0.05))
+      ;; A timer that runs in it does not end it.
+      (accept-process-output nil (if (notes-lsp--timer-due-p) 0.001 0.05)))
     done))
+
+(defun notes-lsp--timer-due-p ()
+  "Return non-nil if a timer is to run now."
+  (and timer-list (not (time-less-p nil (timer--time (car timer-list))))))
 
 ;;; Life
 

@@ -10,6 +10,8 @@ final class EditorNews {
   private var ofStore: [StoreNews] = []
   /// Called after each file of a folder that is imported, with its number and how many there are.
   var onImport: ((Int, Int) -> Void)?
+  /// Called while a single file is imported, with how many of its bytes are in the note and how many there are; first with 0.
+  var onImportOfBytes: ((Int, Int) -> Void)?
   var service: Service { editor.service }
 
   init(editor: Editor) { self.editor = editor }

@@ -126,5 +126,25 @@
     (should (equal [(:start (:line 0 :character 2) :end (:line 0 :character 2))]
                    (plist-get (cdar notes-test-sent) :ranges)))))
 
+;;; Blame
+
+(ert-deftest notes-test-blame-follows-the-text ()
+  (with-temp-buffer
+    (insert "a\nb\n")
+    (let ((note (notes-lsp--note-make :buffer (current-buffer) :uri "file:///a.md")))
+      (cl-letf (((symbol-function 'notes-lsp--current) (lambda () note))
+                ((symbol-function 'notes-lsp-service-ready-p) #'always)
+                ((symbol-function 'notes-lsp--flush) #'ignore)
+                ((symbol-function 'notes-lsp-service-request-async)
+                 (lambda (_method _params then &rest _)
+                   (funcall then '(:labels ["Ana" "Ben"] :colors [0 1])))))
+        (notes-lsp--show-labels note '(:labels ["Ana"] :colors [0]))
+        (should (= 1 (length notes-lsp--blame)))
+        (insert "c")
+        (should (notes-lsp--wait 120 (lambda () (= 2 (length notes-lsp--blame)))))
+        (notes-lsp--end-blame)
+        (insert "d")
+        (should-not (or notes-lsp--blame notes-lsp--blame-timer))))))
+
 (provide 'notes-lsp-presence-test)
 ;;; notes-lsp-presence-test.el ends here

@@ -25,16 +25,25 @@ struct ImportRequest: EditorRequest {
   func perform(for editor: Editor) async throws -> Result {
     let service = editor.service
     if try await service.files.names(in: path) != nil { return try await importDirectory(editor) }
+    return try await importFile(editor, onBytes: editor.news.onImportOfBytes)
+  }
+
+  /// - Parameter onBytes: called with how many of the file's bytes are in the note, and how many there are
+  private func importFile(_ editor: Editor, onBytes: ((Int, Int) -> Void)? = nil) async throws -> Result {
+    let service = editor.service
     guard let bytes = try await service.files.read(path) else {
       throw NotesError(.notFound, "There is no file \(path).")
     }
+    onBytes?(0, bytes.count)
     let maker = NoteMaker(service: service)
     let record: NoteRecord
     switch try await ImportedFile.read(bytes) {
     case .document(let document, let id): return Result(first: try await take(document, id: id, service))
     case .text(let text, let ownTitle):
       let title = title ?? ownTitle ?? FileName.title(ofImported: path)
-      record = try await maker.note(title: title.isEmpty ? FileName.untitled : title, text: text)
+      record = try await maker.note(title: title.isEmpty ? FileName.untitled : title, text: text) { count in
+        onBytes?(min(count, bytes.count), bytes.count)
+      }
     case .meeting(let meeting):
       var content = meeting
       if let title { content.title = title }
@@ -81,7 +90,7 @@ struct ImportRequest: EditorRequest {
         continue
       }
       do {
-        notes.append(try await ImportRequest(path: file).perform(for: editor).first)
+        notes.append(try await ImportRequest(path: file).importFile(editor).first)
       } catch {
         failed.append(Result.Failure(path: file, message: ResponseError(replyingTo: error).message))
       }

@@ -126,7 +126,9 @@ function M.carry_out(command, given, row, is_sure)
   end
   if not flow.argument then return send("") end
   local former = row and row.title or command == "NotesRename" and vim.fn.expand("%:t:r") or nil
-  titled(given, flow.prompt, former, send)
+  local function title() titled(given, flow.prompt, former, send) end
+  -- What cannot be is said before anything is asked for.
+  if flow.first and given == "" then ask(flow.first, target, title) else title() end
 end
 
 function M.adopt()

@@ -182,6 +182,7 @@ M.flows = {
     opens = true,
   },
   NotesItem = {
+    first = "notes/items",
     method = "notes/addItem",
     about = "list",
     argument = "title",

@@ -90,6 +90,7 @@ return function(M, ask, current)
       if #(result.spans or {}) == 0 then return say.news("No text here") end
       if api.nvim_buf_is_loaded(note.buf) and api.nvim_buf_get_changedtick(note.buf) == tick then
         show_blame(note.buf, result.spans)
+        say.news(":NotesBlame again hides the names")
       end
     end)
   end

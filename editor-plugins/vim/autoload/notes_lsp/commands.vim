@@ -39,18 +39,29 @@ enddef
 # given: its argument, or ''; row: of a list, instead of the current buffer's note; isSure: without asking
 export def CarryOut(command: string, given: string, row: dict<any> = {}, isSure = false)
   const flow = definitions.flows[command]
-  final params = flow->has_key('about') ? (empty(row) ? Target(flow.about) : Reference(row)) : {}
-  if flow->has_key('about') && empty(params)
+  const target = flow->has_key('about') ? (empty(row) ? Target(flow.about) : Reference(row)) : {}
+  if flow->has_key('about') && empty(target)
     status.NotANote()
     return
   elseif flow->has_key('confirm') && !isSure && status.Confirm(flow.confirm, "&Delete\n&Keep", 2) != 1
     return
   endif
+  const former = row->get('title', target->has_key('uri') && command ==# 'NotesRename' ? expand('%:t:r') : '')
+  if flow->has_key('first') && given == ''
+    # What cannot be is said before anything is asked for.
+    service.Request(flow.first, copy(target), Then((_) => AskAndSend(flow, target, given, former)))
+  else
+    AskAndSend(flow, target, given, former)
+  endif
+enddef
+
+def AskAndSend(flow: dict<any>, target: dict<any>, given: string, former: string)
   var value = given
+  final params = copy(target)
   if flow->has_key('argument')
-    const former = row->get('title', params->has_key('uri') && command ==# 'NotesRename' ? expand('%:t:r') : '')
     value = given == '' && flow->has_key('prompt') ? status.Ask(flow.prompt, former) : given
-    if value == '' || value ==# former
+    # The file's name may be a former title: the file follows when it is closed.
+    if value == '' || given == '' && value ==# former
       return
     endif
     params[flow.argument] = flow->has_key('isFile') ? files.Absolute(value) : value

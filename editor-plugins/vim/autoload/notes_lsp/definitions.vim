@@ -188,6 +188,7 @@ export const flows: dict<dict<any>> = {
     opens: true,
   },
   NotesItem: {
+    first: 'notes/items',
     method: 'notes/addItem',
     about: 'list',
     argument: 'title',

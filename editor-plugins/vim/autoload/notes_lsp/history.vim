@@ -129,7 +129,7 @@ def ShowBlame(bufnr: number, window: number, result: dict<any>)
   const caret = getcurpos()
   execute $'leftabove vertical :{blameWidth} new'
   setlocal buftype=nofile bufhidden=wipe noswapfile nobuflisted nowrap winfixwidth nonumber norelativenumber
-  setlocal signcolumn=no foldcolumn=0 nolist nospell nocursorline statusline=Blame\ (q\ closes)
+  setlocal signcolumn=no foldcolumn=0 nolist nospell nocursorline statusline=Blame
   b:notes_lsp_blame = bufnr
   const lines = result->get('labels', [])
   setline(1, lines)
@@ -146,6 +146,7 @@ def ShowBlame(bufnr: number, window: number, result: dict<any>)
   setlocal scrollbind
   setpos('.', caret)
   syncbind
+  status.Say(':NotesBlame again hides the names')
   # Typing moves the lines away from their labels.
   execute $'autocmd notes_lsp_blame TextChanged,TextChangedI <buffer={bufnr}> ++once EndBlame({bufnr})'
 enddef
