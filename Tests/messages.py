@@ -13,7 +13,7 @@ import sys
 
 root = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 page = root + "/Sources/Documentation/Messages.md"
-longest = 60
+maximum_length = 60
 head = """# Messages
 
 Every message of the program and of both plugins, and where it is made. `Tests/messages.py` writes this page from the sources, and
@@ -131,7 +131,7 @@ def main():
     for message, surface, place in everything():
         rows.setdefault(message, {}).setdefault(surface, set()).add(place)
     tooLong = [message for message, places in rows.items()
-               if ("Vim" in places or "Emacs" in places) and len(message.replace("…", "")) > longest]
+               if ("Vim" in places or "Emacs" in places) and len(message.replace("…", "")) > maximum_length]
     lines = ["| message | Vim | Emacs | program |", "|---|---|---|---|"]
     for message in sorted(rows, key=lambda message: (message.lstrip("… \"").lower(), message)):
         places = [", ".join(sorted(rows[message].get(surface, ()))) for surface in ["Vim", "Emacs", "program"]]

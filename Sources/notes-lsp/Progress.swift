@@ -4,8 +4,8 @@ import Foundation
 /// elsewhere. Shows nothing if there is little to do.
 struct Progress {
   /// A bar for fewer things would disappear before anyone could read it.
-  static let leastOnTerminal = 20
-  static let leastElsewhere = 100
+  static let minimumOnTerminal = 20
+  static let minimumElsewhere = 100
   private static let barWidth = 30
 
   private let what: String
@@ -29,19 +29,19 @@ struct Progress {
     guard percent != before else { return }
     if isTerminal {
       write(line())
-    } else if total >= Self.leastElsewhere, percent / 10 != before / 10 {
+    } else if total >= Self.minimumElsewhere, percent / 10 != before / 10 {
       write("\(what): \(count) of \(total)\n")
     }
   }
 
   /// Removes the bar, so that the next output is on a line of its own.
   func end() {
-    if isTerminal, total >= Self.leastOnTerminal { write("\r\u{1B}[K") }
+    if isTerminal, total >= Self.minimumOnTerminal { write("\r\u{1B}[K") }
   }
 
   /// The bar, which replaces the previous one; empty if there is little to do.
   private func line() -> String {
-    guard total >= Self.leastOnTerminal else { return "" }
+    guard total >= Self.minimumOnTerminal else { return "" }
     let filled = count * Self.barWidth / total
     let bar = String(repeating: "#", count: filled) + String(repeating: ".", count: Self.barWidth - filled)
     return "\r\(what) [\(bar)] \(count) of \(total)"

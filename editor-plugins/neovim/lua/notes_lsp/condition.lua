@@ -13,7 +13,7 @@ local M = {}
 local first_question_ms, rarest_question_ms = 300, 5000
 -- A text counts as not stored after this long; storing takes a moment at every key.
 local storing_ms = 2000
-local most_names, longest_name = 3, 16
+local maximum_names, maximum_name = 3, 16
 M.read_only_line = "Read-only. :NotesCopy makes a copy to edit"
 
 local gone_words = {
@@ -111,11 +111,11 @@ function M.counted(count, what) return count .. " " .. what .. (count == 1 and "
 
 local function short(name)
   name = text.shown(name)
-  return vim.fn.strchars(name) <= longest_name and name or vim.fn.strcharpart(name, 0, longest_name - 1) .. "…"
+  return vim.fn.strchars(name) <= maximum_name and name or vim.fn.strcharpart(name, 0, maximum_name - 1) .. "…"
 end
 
 local function listed(names)
-  if #names > most_names then return #names .. " people" end
+  if #names > maximum_names then return #names .. " people" end
   table.sort(names)
   return table.concat(names, ", ")
 end

@@ -16,9 +16,9 @@ const firstQuestion = 300
 const rarestQuestion = 5000
 # A text counts as not stored after this many seconds; storing takes a moment at every key.
 const storingTime = 2.0
-const mostNames = 3
+const maximumNames = 3
 export const readOnlyLine = 'Read-only. :NotesCopy makes a copy to edit'
-const longestName = 16
+const maximumName = 16
 
 const goneWords = {
   deleted: 'deleted', deletedForEveryone: 'deleted for everyone', itemDeleted: 'item deleted',
@@ -357,11 +357,11 @@ def Company(note: dict<any>, peers: list<any>): list<string>
 enddef
 
 def Short(name: string): string
-  return strcharlen(name) <= longestName ? name : name->strcharpart(0, longestName - 1) .. '…'
+  return strcharlen(name) <= maximumName ? name : name->strcharpart(0, maximumName - 1) .. '…'
 enddef
 
 def Names(names: list<string>): string
-  return len(names) > mostNames ? $'{len(names)} people' : names->copy()->sort()->uniq()->join(', ')
+  return len(names) > maximumNames ? $'{len(names)} people' : names->copy()->sort()->uniq()->join(', ')
 enddef
 
 export def Counted(count: number, what: string): string

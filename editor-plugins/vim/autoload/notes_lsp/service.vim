@@ -20,12 +20,12 @@ import autoload 'notes_lsp/workingfile.vim'
 const protocolVersion = 1
 # A process that lived shorter than this has died quickly.
 const quickDeathSeconds = 10.0
-const mostQuickDeaths = 5
+const maximumQuickDeaths = 5
 # Milliseconds until the next start, by the number of quick deaths.
 const pauses = [50, 200, 500, 1000, 2000, 4000]
 const initializeTimeout = 10000
 const shutdownTimeout = 3000
-const mostLogLines = 200
+const maximumLogLines = 200
 # How long completion may block Vim, in milliseconds.
 const completionPatience = 80
 
@@ -252,7 +252,7 @@ def OnExit(mine: number, code: number)
   state = 'restarting'
   buffer.OnServiceGone()
   FailAsked('The service stopped; try again')
-  if quickDeaths >= mostQuickDeaths
+  if quickDeaths >= maximumQuickDeaths
     state = 'stopped'
     hasFailed = true
     FailWaiting('')
@@ -437,7 +437,7 @@ enddef
 # Adds a line to what :NotesDoctor shows.
 export def Remember(line: string)
   logLines->add(line)
-  if len(logLines) > mostLogLines
+  if len(logLines) > maximumLogLines
     logLines->remove(0)
   endif
 enddef
