@@ -185,7 +185,7 @@ struct Import: ParsableCommand {
     let results = try StoreRequest.run(store) { session in
       var results: [JSONValue] = []
       var progress = Progress("Importing", total: paths.count)
-      // Of a single folder, its files are counted.
+      // If there is one folder only, counts its files.
       if paths.count == 1 {
         session.onImport = { number, total in
           if number == 1 { progress = Progress("Importing", total: total) }

@@ -47,7 +47,7 @@ struct DiffRequest: EditorRequest {
     return Result(hunks: hunks)
   }
 
-  /// The author of most of some parts, and the changes that wrote it; nil if the parts are empty.
+  /// The author of most of the text in some parts, and the changes that wrote it; nil if the parts are empty.
   private func writer(
     of parts: [Range<Int>], _ past: PastNote
   ) throws -> (actor: ActorId, changes: Set<ChangeHash>)? {
