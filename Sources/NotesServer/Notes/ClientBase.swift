@@ -49,6 +49,9 @@ extension ClientBase {
   /// - Parameter run: the process's name.
   static func key(_ note: NoteKey, run: String) -> StorageKey { [collection] + note.names + [run] }
 
+  /// The name in the key of what a run's buffer was opened with, while the file is being examined.
+  static func openedName(ofRun run: String) -> String { run + "-opened" }
+
   func item(_ note: NoteKey, run: String) -> StoredItem {
     StoredItem(key: Self.key(note, run: run), data: encoded)
   }

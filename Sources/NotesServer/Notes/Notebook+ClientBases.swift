@@ -42,7 +42,8 @@ extension Notebook {
 
   /// Call when this process's client has closed the note.
   func forgetClientBase(of key: NoteKey, run: String) async throws(StorageError) {
-    try await storage.remove(ClientBase.key(key, run: run))
+    let names = [run, ClientBase.openedName(ofRun: run)]
+    try await storage.commit(names.map { .remove(ClientBase.key(key, run: $0)) })
   }
 
   /// Drops what clients had so long ago that they cannot be running any more, and what they said as long ago that they had

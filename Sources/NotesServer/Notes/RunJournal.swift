@@ -15,7 +15,7 @@ final class RunJournal {
   /// Those of other processes.
   let killed: KilledJournals
   /// The name of this process's journal.
-  private let run: String
+  let run: String
   private let log = Logger(label: "journal")
   /// Returns what the editor has of each open note.
   private var clients: [NoteKey: @AutomergeRepo () -> ClientBase?] = [:]

@@ -185,6 +185,8 @@ final class OpenFile {
       case .found(let bytes, let mark):
         try await take(bytes, at: mark, readFrom: date...max(date, environment.clock.date))
       }
+      // Another process may open the note next. To it, what this one has taken in of the file must not seem new.
+      if held != nil, seen.digest == nil { try await storeOpened() }
     } catch let error as StorageError {
       Self.log.warning("What the working file of \(key.document) holds could not be stored: \(error)")
       self.turn = turn
@@ -342,6 +344,13 @@ final class OpenFile {
     environment.notebook.update(key) { $0.textObject = base.object ?? $0.textObject }
     seen.isUnstored = true
     try await store()
+  }
+
+  /// Stores the note with what the buffer was opened with, before it is known what the file holds now.
+  private func storeOpened() async throws {
+    let opened = claims.all.first.map { ClientBase(base: $0, time: environment.clock.date, object: $0.object) }
+    let run = ClientBase.openedName(ofRun: environment.journal.run)
+    try await handle.store(with: [opened?.item(key, run: run)].compactMap(\.self).map { .save($0) })
   }
 
   /// Before another process of this person looks at the file.

@@ -108,6 +108,15 @@ final class ServiceUnderTest {
     }
   }
 
+  /// Waits for what other threads do, while the clock stands still.
+  func waitAsTimeStands(for what: String, _ condition: @AutomergeRepo () async throws -> Bool) async throws {
+    let began = ContinuousClock.now
+    while try await !condition() {
+      guard ContinuousClock.now - began < Patience.hang else { throw TimeIsUp(description: "waited for: \(what)") }
+      await Task.yield()
+    }
+  }
+
   /// Lets this much time pass.
   func pass(_ duration: Duration) async throws {
     let end = world.clock.now + duration
