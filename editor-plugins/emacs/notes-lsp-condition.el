@@ -30,7 +30,7 @@
   "Seconds between two questions at most.")
 (defconst notes-lsp--storing-seconds 2
   "A text counts as not stored after so long; each key takes a moment.")
-(defconst notes-lsp--most-names 3 "More people than this are counted.")
+(defconst notes-lsp--maximum-names 3 "More people than this are counted.")
 
 (defvar-local notes-lsp--gone nil "Why this buffer is no note any more, or nil.")
 (put 'notes-lsp--gone 'permanent-local t)
@@ -271,7 +271,7 @@ being sent."
 
 (defun notes-lsp--join-names (names)
   "Return NAMES in order, or how many they are."
-  (if (> (length names) notes-lsp--most-names) (format "%d people" (length names))
+  (if (> (length names) notes-lsp--maximum-names) (format "%d people" (length names))
     (string-join (sort (seq-uniq names) #'string<) ", ")))
 
 ;;; Commands

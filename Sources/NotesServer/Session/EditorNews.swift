@@ -133,7 +133,7 @@ final class EditorNews {
     }
   }
 
-  /// What was typed is not in the note, because this person may only read it.
+  /// Reports that what the person typed is not in the note, which this person may only read.
   func refused(_ key: NoteKey, uri: String?, _ text: RecoveredText, path: String) {
     guard editor.isRunning else { return }
     editor.deliver(refusal(of: key, uri: uri, recovered: path))

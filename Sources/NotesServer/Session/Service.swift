@@ -175,7 +175,7 @@ public final class Service {
   /// The record of a document was read again.
   private func readRecord(of id: DocumentId) {
     watchIfPlaced(id)
-    // The process that has moved the note may have ended before it could say so.
+    // The process that moved the note may have ended before it told the others.
     let latest = notebook.latest(id)
     guard latest != id, environment.openNotes.contains(id) else { return }
     Task { @AutomergeRepo in await mover.heardOfMove(id, to: latest) }

@@ -86,7 +86,7 @@ public struct Reconnect: Sendable {
         if now - connectedAt >= Self.minimumConnection { failures = 0 }
       }
       state = .pausing
-      let pause = min(longestPause(after: event, at: now), Self.minimumPause * (1 << min(failures, 16)))
+      let pause = min(pauseLimit(after: event, at: now), Self.minimumPause * (1 << min(failures, 16)))
       failures += 1
       return [.startTimer(pause * (0.5 + min(1, max(0, jitter)) / 2))]
     case (.pausing, .timerFired):
@@ -117,7 +117,7 @@ public struct Reconnect: Sendable {
     }
   }
 
-  private func longestPause(after event: Event, at now: Duration) -> Duration {
+  private func pauseLimit(after event: Event, at now: Duration) -> Duration {
     guard let lostAt else { return Self.maximumPause }
     if event == .lost { return Self.maximumPauseAfterLoss }
     if isServer { return min(Self.maximumPause, max(Self.maximumPauseOfServer, (now - lostAt) / Self.pausePart)) }

@@ -52,7 +52,8 @@ struct ImportRequest: EditorRequest {
     return Result(first: Imported(place: NotePlace(record, service)))
   }
 
-  /// Imports the documents of a directory of automerge-repo; of another folder the files that a note can be made of.
+  /// Imports the documents of a directory in the layout of automerge-repo, or, from any other folder, the files that
+  /// can become notes.
   private func importDirectory(_ editor: Editor) async throws -> Result {
     let service = editor.service
     let documents = try await RepoDirectory.documents(in: path, service.files)
@@ -74,7 +75,7 @@ struct ImportRequest: EditorRequest {
 
   private static let endings = ["md", "markdown", "txt", "automerge", "meetingnotes", "json"]
 
-  /// Each file as if it were named alone. One that cannot be imported holds up none of the others.
+  /// Imports each file as if it were named alone. A file that cannot be imported does not stop the others.
   private func importFiles(_ editor: Editor) async throws -> Result {
     let service = editor.service
     let names = try await service.files.names(in: path) ?? []
@@ -160,7 +161,7 @@ struct ImportRequest: EditorRequest {
   private static let stranger = NotesError(
     .noSharedHistory, "The file names a note that is here, and holds another document. Nothing was changed.")
 
-  /// A note that an imported document has become, or was already.
+  /// The note of an imported document, whether new or here already.
   struct Imported {
     let place: NotePlace
     /// For a note that was here: how many of the document's changes were new, and are merged.

@@ -54,7 +54,7 @@ struct DiffRequest: EditorRequest {
     return Result(hunks: hunks, lines: wantsLines ? hunks.flatMap { $0.lines(author: author) } : nil)
   }
 
-  /// The author of most of some parts, and the changes that wrote it; nil if the parts are empty.
+  /// The author of most of the text in some parts, and the changes that wrote it; nil if the parts are empty.
   private func writer(
     of parts: [Range<Int>], _ past: PastNote
   ) throws -> (actor: ActorId, changes: Set<ChangeHash>)? {

@@ -28,8 +28,8 @@ struct InviteRequest: SharedNoteRequest {
     return Result(code: code, name: service.sharing.name(of: peer))
   }
 
-  /// The name of the person, if the note is there already, so that an invitation would only ask again; nil if the person may have
-  /// lost it, or is away.
+  /// The person's name, if that person has the note already, so that an invitation would have no use; nil if the person
+  /// may have lost it, or is away.
   @AutomergeRepo
   private static func owner(_ peer: PeerId, of id: DocumentId, _ handle: DocHandle, _ service: Service) -> String? {
     guard handle.peers.contains(where: { $0.owner == peer }) else { return nil }

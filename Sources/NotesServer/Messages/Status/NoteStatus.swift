@@ -1,8 +1,8 @@
 import AutomergeRepo
 import JSONRPC
 
-/// What is stored of a note, which peers have it, and what this person may do. Claims nothing unproved: a peer is `inSync`
-/// only if it has named exactly the heads that the document has here.
+/// What is stored of a note, which peers have it, and what this person may do. Reports only what is proved: a peer is
+/// `inSync` only if it has sent exactly the heads that the document has here.
 struct NoteStatus {
   let isStored: Bool
   let access: Access

@@ -13,7 +13,7 @@ local M = {}
 local first_question_ms, rarest_question_ms = 300, 5000
 -- A text counts as not stored after this long; storing takes a moment at every key.
 local storing_ms = 2000
-local most_names, longest_name = 3, 16
+local maximum_names, maximum_name = 3, 16
 M.read_only_line = "Read-only. :NotesCopy makes a copy to edit"
 
 local gone_words = {
@@ -109,7 +109,7 @@ end
 
 local function short(name)
   name = text.shown(name)
-  return vim.fn.strchars(name) <= longest_name and name or vim.fn.strcharpart(name, 0, longest_name - 1) .. "…"
+  return vim.fn.strchars(name) <= maximum_name and name or vim.fn.strcharpart(name, 0, maximum_name - 1) .. "…"
 end
 
 -- How far the other people's copies are, as the service words it. It says of a text that was not proved that it is being sent.
@@ -130,7 +130,7 @@ local function company(note, words)
     if not known[name] then table.insert(others, short(name) .. presence.arrow(note, name)) end
   end
   if #others > 0 then
-    table.insert(words, "with " .. (#others > most_names and #others .. " people" or table.concat(others, ", ")))
+    table.insert(words, "with " .. (#others > maximum_names and #others .. " people" or table.concat(others, ", ")))
   end
 end
 

@@ -10,7 +10,7 @@ local definitions = require("notes_lsp.definitions")
 local M = {}
 
 -- At most twenty reports of this user's caret a second.
-local report_interval_ms, most_name_width = 50, 16
+local report_interval_ms, maximum_name_width = 50, 16
 local namespace, pointing = api.nvim_create_namespace("notes_lsp"), api.nvim_create_namespace("notes_lsp_pointing")
 local is_pausing, is_due, last_report = false, false, nil
 -- How long the place that another person points at stays marked.
@@ -56,7 +56,7 @@ local function draw(note, peer, range)
   -- names begin alike.
   local name, letter, is_at_end = text.shown(peer.name), text.shown(peer.letter or ""), caret.character >= #line
   local needs_letter = not is_at_end and letter ~= "" and vim.fn.toupper(vim.fn.strcharpart(name, 0, 1)) ~= letter
-  local label = (needs_letter and " " .. letter or "") .. " " .. vim.fn.strcharpart(name, 0, most_name_width)
+  local label = (needs_letter and " " .. letter or "") .. " " .. vim.fn.strcharpart(name, 0, maximum_name_width)
   local mark = { virt_text = { { label, "NotesName" .. color } }, priority = 130 }
   if is_at_end then
     table.insert(mark.virt_text, 1, { letter == "" and " " or letter, "NotesCaret" .. color })

@@ -6,7 +6,7 @@
 local text = require("notes_lsp.text")
 local M = {}
 
-local most_waiting, shown_ms = 20, 2000
+local maximum_waiting, shown_ms = 20, 2000
 local waiting, is_unread, is_pausing = {}, false, false
 local told = {}
 -- All messages, also those that passed quickly.
@@ -66,7 +66,7 @@ local function add(message, is_warning)
   if line == "" or (#waiting > 0 and waiting[#waiting].line == line) then return end
   M.remember(line)
   table.insert(waiting, { line = line, is_warning = is_warning })
-  if #waiting > most_waiting then table.remove(waiting, 1) end
+  if #waiting > maximum_waiting then table.remove(waiting, 1) end
   show()
 end
 

@@ -15,9 +15,9 @@ const firstQuestion = 300
 const rarestQuestion = 5000
 # A text counts as not stored after this many seconds; storing takes a moment at every key.
 const storingTime = 2.0
-const mostNames = 3
+const maximumNames = 3
 export const readOnlyLine = 'Read-only. :NotesCopy makes a copy to edit'
-const longestName = 16
+const maximumName = 16
 
 const goneWords = {
   deleted: 'deleted', deletedForEveryone: 'deleted for everyone', itemDeleted: 'item deleted',
@@ -305,7 +305,7 @@ def Company(note: dict<any>, told: dict<any>): list<string>
   # People whose carets arrive through other peers.
   const listed = told->get('peers', [])->mapnew((_, it) => it.name)
   const others = presence.Names(note)->filter((_, name) => listed->index(name) < 0)
-  if len(others) > mostNames
+  if len(others) > maximumNames
     words->add($'with {len(others)} people')
   elseif !empty(others)
     words->add($'with {others->mapnew((_, name) => Short(name) .. presence.Arrow(note, name))->join(", ")}')
@@ -314,7 +314,7 @@ def Company(note: dict<any>, told: dict<any>): list<string>
 enddef
 
 def Short(name: string): string
-  return strcharlen(name) <= longestName ? name : name->strcharpart(0, longestName - 1) .. '…'
+  return strcharlen(name) <= maximumName ? name : name->strcharpart(0, maximumName - 1) .. '…'
 enddef
 
 # Answers :NotesStatus: one line about the current buffer.

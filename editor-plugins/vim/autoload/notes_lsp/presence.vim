@@ -12,7 +12,7 @@ import autoload 'notes_lsp/status.vim'
 
 # At most twenty reports of this user's caret a second.
 const reportInterval = 50
-const mostNameWidth = 16
+const maximumNameWidth = 16
 # How long the place that another person points at stays marked, in milliseconds.
 const pointedTime = 5000
 
@@ -141,7 +141,7 @@ def DrawCaret(bufnr: number, caret: dict<any>, peer: dict<any>, color: number)
   endif
   # The letters differ even if two names begin alike.
   const isLetterShown = empty(lines) || caret.character >= len(content)
-  const label = (isLetterShown || name->toupper()->strcharpart(0, 1) ==# letter ? ' ' : $' {letter} ') .. name->strcharpart(0, mostNameWidth)
+  const label = (isLetterShown || name->toupper()->strcharpart(0, 1) ==# letter ? ' ' : $' {letter} ') .. name->strcharpart(0, maximumNameWidth)
   prop_add(line, 0, {bufnr: bufnr, type: $'NotesName{color}', text: label, text_align: 'after'})
 enddef
 

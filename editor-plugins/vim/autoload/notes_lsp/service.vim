@@ -19,7 +19,7 @@ import autoload 'notes_lsp/status.vim'
 const protocolVersion = 1
 # A process that lived shorter than this has died quickly.
 const quickDeathSeconds = 10.0
-const mostQuickDeaths = 5
+const maximumQuickDeaths = 5
 # Milliseconds until the next start, by the number of quick deaths.
 const pauses = [50, 200, 500, 1000, 2000, 4000]
 const initializeTimeout = 10000
@@ -234,7 +234,7 @@ def OnExit(mine: number, code: number)
   state = 'restarting'
   buffer.OnServiceGone()
   pending.FailAsked('The service stopped; try again')
-  if quickDeaths >= mostQuickDeaths
+  if quickDeaths >= maximumQuickDeaths
     state = 'stopped'
     hasFailed = true
     pending.FailHeld('')
