@@ -60,7 +60,7 @@ def append(kind, command, sentence, rows=(), columns=(), notes=()):
 # Soak
 
 batch_size = 40
-longest_seed_seconds = 900
+maximum_seed_seconds = 900
 
 
 class Soak:
@@ -101,7 +101,7 @@ class Soak:
         for line in process.stdout:
             if timer:
                 timer.cancel()
-            timer = threading.Timer(longest_seed_seconds, process.kill)
+            timer = threading.Timer(maximum_seed_seconds, process.kill)
             timer.daemon = True
             timer.start()
             result = json.loads(line)

@@ -17,7 +17,7 @@ import literals
 
 root = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 page = root + "/Sources/Documentation/Messages.md"
-longest = 60
+maximum_length = 60
 head = """# Messages
 
 Every message of the program and of the plugins, and where it is made: whatever the sources have in quotes that is two words or
@@ -156,7 +156,7 @@ def rows_of(found):
     for language, path, said in found:
         for message, isOnStatusLine in said:
             rows.setdefault(message, {}).setdefault(language, set()).add(os.path.basename(path))
-            if isOnStatusLine and len(message.replace("…", "")) > longest:
+            if isOnStatusLine and len(message.replace("…", "")) > maximum_length:
                 tooLong.add(message)
     lines = ["| message | Vim | Neovim | Emacs | program |", "|---|---|---|---|---|"]
     for message in sorted(rows, key=lambda message: (message.lstrip("… \"").lower(), message)):

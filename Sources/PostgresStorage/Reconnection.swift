@@ -66,9 +66,9 @@ struct Reconnection {
     }
   }
 
-  /// Pauses for at least half of `longest`.
-  private mutating func pause(_ longest: Duration, using random: inout some RandomNumberGenerator) -> [Effect] {
-    state = .pausing(next: min(longest * 2, Self.maximumPause))
-    return [.startTimer(longest * Double.random(in: 0.5...1, using: &random))]
+  /// Pauses for at least half of `maximum`.
+  private mutating func pause(_ maximum: Duration, using random: inout some RandomNumberGenerator) -> [Effect] {
+    state = .pausing(next: min(maximum * 2, Self.maximumPause))
+    return [.startTimer(maximum * Double.random(in: 0.5...1, using: &random))]
   }
 }

@@ -10,7 +10,8 @@ enum Completions {
 
   /// The titles of this person's notes.
   ///
-  /// Read from the names of the working files in the default folder: the store is not opened, let alone made, for a key.
+  /// Read from the names of the working files in the default folder: pressing a key must not open the store, let alone
+  /// create it.
   static let note = CompletionKind.custom { _, _, _ in
     (try? StoreOptions.parse([])).map { titles(in: $0.notesDirectory) } ?? []
   }
@@ -26,8 +27,8 @@ enum Completions {
     }.filter(isHarmless).sorted()
   }
 
-  /// Whether every shell takes a word for what it says. Other people choose titles, and bash expands the words that it is
-  /// offered: `$(…)` in one of them would be run at the press of a key.
+  /// Whether no shell interprets anything in a word. Other people choose titles, and bash expands the words that it is
+  /// offered: at the press of a key it would run a `$(…)` in one of them.
   private static func isHarmless(_ title: String) -> Bool {
     let isPlain = title.unicodeScalars.allSatisfy { scalar in
       scalar.properties.isAlphabetic || scalar.properties.numericType != nil

@@ -9,13 +9,13 @@ extension Diagnostics {
     var settings: [String]
     /// Folders of packages, below the home folder.
     var packages: [String]
-    /// The folder of packages for everybody, beside the program.
+    /// The folder of packages for all users, beside the program.
     var commonPackages: String
     /// Files that identify the plugin's folder.
     var landmark: String
     /// What to add to the settings.
     var advice: (_ folder: String, _ settings: String) -> String
-    /// What a package for everybody still needs.
+    /// What a person still has to do if the package is installed for all users.
     var stillNeeded: String?
   }
 
@@ -84,7 +84,7 @@ extension Diagnostics {
     return "~/" + (there ?? editor.settings[0])
   }
 
-  /// Where packages of the system put what is not bound to a machine.
+  /// The folder where packages of the system put files that are the same on every machine.
   private static var commonFolder: String? {
     program?.deletingLastPathComponent().appendingPathComponent("../share").standardized.path
   }

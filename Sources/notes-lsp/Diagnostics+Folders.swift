@@ -2,7 +2,7 @@ import Foundation
 
 extension Diagnostics {
   /// Less free space than this is reported.
-  private static let leastSpace: Int64 = 64 << 20
+  private static let minimumSpace: Int64 = 64 << 20
 
   /// Checks whether a folder can be used, or made when it is first needed: it must be this person's, writable, and on a
   /// disk with free space.
@@ -68,6 +68,6 @@ extension Diagnostics {
     var space = statvfs()
     // If the system reports no free space, assume that there is enough.
     guard statvfs(path, &space) == 0 else { return true }
-    return Int64(clamping: UInt64(space.f_bavail) &* UInt64(space.f_frsize)) >= Self.leastSpace
+    return Int64(clamping: UInt64(space.f_bavail) &* UInt64(space.f_frsize)) >= Self.minimumSpace
   }
 }

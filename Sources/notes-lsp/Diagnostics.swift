@@ -138,7 +138,7 @@ final class Diagnostics {
       ufw
       ? "If others cannot reach you: ufw allow 5353/udp, and a fixed port: --listen '*:7447', ufw allow 7447/tcp"
       : "If others cannot reach you: firewall-cmd --add-service=mdns, and a fixed port: --listen '*:7447', firewall-cmd --add-port=7447/tcp"
-    // The firewall may let everything pass that is needed, so this is not a fault.
+    // The firewall may let pass everything that is needed, so this is not a fault.
     good("firewall", "\(ufw ? "ufw" : "firewalld") is active", advice)
   }
 

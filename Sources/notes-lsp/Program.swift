@@ -123,7 +123,8 @@ final class Program {
     session.onInitialize = nil
   }
 
-  /// The interval at which this process tries to take over the network from one that has ended.
+  /// The interval at which this process tries to take over the network from one that has ended. The system reports neither
+  /// the end of another program's process nor the release of a lock.
   private static let seekInterval: Duration = .milliseconds(250)
 
   private func seekNetwork(
@@ -228,7 +229,8 @@ final class Program {
     }
   }
 
-  /// Call when everything is stored. For a moment at most, sends what is still on its way to the editor and the peers.
+  /// Call when everything is stored. Then sends what is still on its way to the editor and the peers, for a moment at
+  /// most.
   private func end(_ code: Int32) {
     exitCode = code
     network?.directory?.stopDiscovery()

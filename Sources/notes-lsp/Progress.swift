@@ -8,7 +8,7 @@ struct Progress {
     case things, bytes, percent
 
     /// A bar for less would disappear before anyone could read it.
-    fileprivate var leastOnTerminal: Int {
+    fileprivate var minimumOnTerminal: Int {
       switch self {
       case .things: 20
       case .bytes: 4_000_000
@@ -16,7 +16,7 @@ struct Progress {
       }
     }
 
-    fileprivate var leastElsewhere: Int {
+    fileprivate var minimumElsewhere: Int {
       switch self {
       case .things: 100
       case .bytes: 50_000_000
@@ -63,7 +63,7 @@ struct Progress {
     guard percent != before else { return }
     if isTerminal {
       write(line)
-    } else if total >= unit.leastElsewhere, percent / 10 != before / 10 {
+    } else if total >= unit.minimumElsewhere, percent / 10 != before / 10 {
       write("\(what): \(unit.text(count, of: total))\n")
     }
   }
@@ -72,12 +72,12 @@ struct Progress {
 
   /// Removes the bar, so that the next output is on a line of its own.
   func end() {
-    if isTerminal, total >= unit.leastOnTerminal { write("\r\u{1B}[K") }
+    if isTerminal, total >= unit.minimumOnTerminal { write("\r\u{1B}[K") }
   }
 
   /// The bar, which replaces the previous one; empty if there is little to do.
   private var line: String {
-    guard total >= unit.leastOnTerminal else { return "" }
+    guard total >= unit.minimumOnTerminal else { return "" }
     let filled = min(Self.barWidth, count * Self.barWidth / total)
     let bar = String(repeating: "#", count: filled) + String(repeating: ".", count: Self.barWidth - filled)
     return "\r\(what) [\(bar)] \(unit.text(count, of: total))"

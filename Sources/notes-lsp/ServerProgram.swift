@@ -31,8 +31,8 @@ final class ServerProgram {
     var accessPath: String?
   }
 
-  /// How long storing may take at the end. The server does not wait longer for a database that is away.
-  private static let longestStoring: Duration = .seconds(4)
+  /// How long storing may take at the end. The server does not wait longer for a database that does not answer.
+  private static let maximumStoringTime: Duration = .seconds(4)
 
   private(set) var outcome: Result<Void, Failure> = .success(())
   private let settings: Settings
@@ -122,8 +122,8 @@ final class ServerProgram {
     isEnding = true
     guard let parts else { return loop.stop() }
     parts.stopListening()
-    _ = clock.schedule(after: Self.longestStoring) { [weak self] in
-      self?.fail("Not everything could be stored within \(Self.longestStoring.components.seconds) seconds.")
+    _ = clock.schedule(after: Self.maximumStoringTime) { [weak self] in
+      self?.fail("Not everything could be stored within \(Self.maximumStoringTime.components.seconds) seconds.")
     }
     Task { @AutomergeRepo in
       do throws(StorageError) {

@@ -2,7 +2,8 @@ import AutomergeRepo
 import NotesServer
 import SyncServer
 
-/// Servers that a person's notes are published on. For the notes they are peers whose id is their address.
+/// The servers that a person's notes are published on. To the rest of the service they are peers, and their address is
+/// their id.
 extension SharingAdapter {
   /// How long to wait for the first call of a server.
   private static let firstCall: Duration = .seconds(5)

@@ -18,7 +18,6 @@ final class StoreRequest {
 
   /// How long to wait for other processes: to connect, and to receive the result.
   private static let maximumWait: Duration = .seconds(2)
-  private static let interval: Duration = .milliseconds(10)
 
   private let options: StoreOptions
   private let loop: Loop
@@ -73,9 +72,8 @@ final class StoreRequest {
     let repo = parts.repo(documents: storage, policy: PublishingPolicy(granted: parts.grants, servers: servers))
     repo.signer = parts.identity.signer
     let siblings = try UnixSocketProvider(home: home, loop: loop, clock: clock)
-    repo.add(siblings)
     defer { siblings.stop() }
-    await wait { siblings.isHub || !repo.siblings.isEmpty }
+    await connect(siblings, to: repo)
     let sharing = SharingAdapter(grants: parts.grants, clock: clock)
     sharing.use(servers, of: repo)
     sharing.reasonForNoNetwork = "it needs an editor with a note open"
@@ -87,12 +85,34 @@ final class StoreRequest {
     let result = try await work(session)
     try await repo.flush()
     await service.settleName()
-    await wait { repo.handles.allSatisfy { handle in repo.siblings.allSatisfy { handle.inSync(with: $0) } } }
+    await deliver(repo)
     return result
   }
 
-  private func wait(until condition: @escaping @AutomergeRepo () -> Bool) async {
-    let end = clock.now + Self.maximumWait
-    while !condition(), clock.now < end, await clock.pause(for: Self.interval) {}
+  /// Returns when this process has found the others, or knows that it is the first.
+  private func connect(_ siblings: UnixSocketProvider, to repo: Repo) async {
+    let news = Signal(clock: clock)
+    siblings.onHub = { news.send() }
+    let observation = repo.observe { event in
+      if case .siblingConnected = event { news.send() }
+    }
+    defer { observation.cancel() }
+    repo.add(siblings)
+    await news.wait(within: Self.maximumWait) { siblings.isHub || !repo.siblings.isEmpty }
+  }
+
+  /// Returns when the other processes have all that this one has.
+  private func deliver(_ repo: Repo) async {
+    let news = Signal(clock: clock)
+    var observations = repo.handles.map { $0.observe { _ in news.send() } }
+    observations.append(
+      repo.observe { event in
+        if case .documentOpened(let handle) = event { observations.append(handle.observe { _ in news.send() }) }
+        news.send()
+      })
+    defer { for observation in observations { observation.cancel() } }
+    await news.wait(within: Self.maximumWait) {
+      repo.handles.allSatisfy { handle in repo.siblings.allSatisfy { handle.inSync(with: $0) } }
+    }
   }
 }

@@ -2,7 +2,7 @@ import ArgumentParser
 import Automerge
 import Foundation
 
-/// `notes-lsp validate FILE…`: checks whether files can be loaded completely, and reports what cannot.
+/// `notes-lsp validate FILE…`: checks whether files can be loaded completely, and reports what cannot be.
 struct Validate: ParsableCommand {
   static let configuration = CommandConfiguration(
     abstract: "Check Automerge files, also in .meetingnotes.",

@@ -6,44 +6,9 @@ import Testing
 
 /// What people may do with a note, told to their editors at every moment, and kept to.
 @Suite(.ownThreads, .enabled(if: Requirements.binary, Requirements.binaryComment))
-struct AccessTests {
-  /// Ana, who has a note, and Ben, who has joined it and may only read it, or write it.
-  private struct Pair {
-    let ana: OpenNote
-    let ben: JoinedNote
-    let joined: JSONValue
-    let benPeer: String
-
-    init(_ access: String, text: String = "milk\n") throws {
-      ana = try OpenNote("Ana", text: text)
-      let shared = try ana.process.request("notes/share", ["id": .string(ana.id), "access": .string(access)])
-      ben = try JoinedNote("Ben", ticket: try #require(shared["ticket"]?.stringValue))
-      joined = try ben.process.request("notes/open", ["id": .string(ana.id)])
-      benPeer = try #require(try ben.process.request("notes/peers")["self"]?["peer"]?.stringValue)
-    }
-
-    func setAccess(_ access: String) throws {
-      try ana.process.request(
-        "notes/setAccess", ["id": .string(ana.id), "peer": .string(benPeer), "access": .string(access)])
-    }
-
-    var processes: [NotesProcess] { [ana.process, ben.process] }
-  }
-
-  private func event(_ process: NotesProcess, _ kind: String) throws -> JSONValue {
-    try process.waitForNotification("notes/event") { $0["kind"]?.stringValue == kind }
-  }
-
-  private func events(_ process: NotesProcess, _ kind: String) -> Int {
-    process.messages.count { $0["method"] == "notes/event" && $0["params"]?["kind"]?.stringValue == kind }
-  }
-
-  private func status(_ process: NotesProcess, _ uri: String) throws -> JSONValue {
-    try process.request("notes/status", ["uri": .string(uri)])
-  }
-
+struct AccessTests: HostAndGuestTests {
   @Test func whatOneMayDoIsSaidOnJoiningAndInTheStatusAndAfterARestartOffline() throws {
-    let pair = try Pair("read")
+    let pair = try HostAndGuest("read")
     #expect(pair.joined["access"] == "read")
     #expect(try status(pair.ben.process, pair.ben.client.uri)["access"] == "read")
     #expect(try status(pair.ana.process, pair.ana.client.uri)["access"] == "write")
@@ -62,7 +27,7 @@ struct AccessTests {
   }
 
   @Test func theHostChangesWhatAGuestMayDoAndTheGuestHearsOfItBothWays() throws {
-    let pair = try Pair("write")
+    let pair = try HostAndGuest("write")
     try pair.setAccess("read")
     let first = try event(pair.ben.process, "access")
     #expect(first["access"] == "read" && first["uri"]?.stringValue == pair.ben.client.uri && first["name"] == "Ana")
@@ -85,7 +50,7 @@ struct AccessTests {
   }
 
   @Test func aGuestThatWasAwayHearsOfTheChangeWhenItIsBack() throws {
-    let pair = try Pair("write")
+    let pair = try HostAndGuest("write")
     try pair.ben.process.shutdown()
     try pair.setAccess("read")
     try pair.ana.process.shutdown()
@@ -97,7 +62,7 @@ struct AccessTests {
   }
 
   @Test func whatIsTypedIntoAReadOnlyNoteIsKeptAndTakenBackAndTheDocumentsStayEqual() throws {
-    let pair = try Pair("read")
+    let pair = try HostAndGuest("read")
     pair.ben.client.edit(0..<0, with: "Ben's words ")
     pair.ben.client.flush()
     let refused = try event(pair.ben.process, "refused")
@@ -122,7 +87,7 @@ struct AccessTests {
   }
 
   @Test func whatWasTypedOfflineBeforeTheNewsCameIsKeptAndTheDocumentsAreEqualAgain() throws {
-    let pair = try Pair("write")
+    let pair = try HostAndGuest("write")
     pair.ben.client.close()
     try pair.ben.process.shutdown()
     let offline = try pair.ben.user.start(extra: ["--no-network"])
@@ -161,7 +126,7 @@ struct AccessTests {
   }
 
   @Test func whatWasWrittenToTheClosedFileBeforeTheNewsCameIsKeptToo() throws {
-    let pair = try Pair("write")
+    let pair = try HostAndGuest("write")
     pair.ben.client.close()
     let path = try #require(pair.joined["path"]?.stringValue)
     try pair.ben.process.shutdown()
@@ -180,7 +145,7 @@ struct AccessTests {
   }
 
   /// Ben types while Ana is not there, who makes the note read-only for him before she hears from him, or from `others`.
-  private func typeAlone(_ words: String, _ pair: Pair, others: [JoinedNote] = []) throws -> NotesProcess {
+  private func typeAlone(_ words: String, _ pair: HostAndGuest, others: [JoinedNote] = []) throws -> NotesProcess {
     try pair.ana.process.shutdown()
     pair.ben.client.edit(0..<0, with: words)
     pair.ben.client.flush()
@@ -195,7 +160,7 @@ struct AccessTests {
   }
 
   @Test func whatWasRemovedDoesNotComeBackOutOfTheJournalOfAKilledProcess() throws {
-    let pair = try Pair("write")
+    let pair = try HostAndGuest("write")
     let host = try typeAlone("alone ", pair)
     let refused = try NotesProcess.event("refused", of: pair.ben.process, [host])
     let path = try #require(refused["recovered"]?.stringValue)
@@ -223,7 +188,7 @@ struct AccessTests {
 
   @Test(arguments: ["access", "refused", "a copy"])
   func aGuestThatIsKilledWhileItRemovesWordsLosesNoneAndKeepsThemOnce(moment: String) throws {
-    let pair = try Pair("write")
+    let pair = try HostAndGuest("write")
     let host = try typeAlone("alone ", pair)
     let folder = pair.ben.user.notes + "/.recovered"
     if moment == "a copy" {
@@ -243,8 +208,10 @@ struct AccessTests {
     #expect(copies == ["alone milk\n"])
   }
 
-  @Test func aProcessOfTheGuestWithoutTheNetworkGoesBackAndHearsOfItToo() throws {
-    let pair = try Pair("write")
+  /// - Parameter isHalted: whether the processes are connected only after the one with the network was told.
+  @Test(arguments: [false, true])
+  func aProcessOfTheGuestWithoutTheNetworkGoesBackAndHearsOfItToo(isHalted: Bool) throws {
+    let pair = try HostAndGuest("write")
     pair.ben.client.close()
     try pair.ben.process.shutdown()
     let offline = try pair.ben.user.start(extra: ["--no-network"])
@@ -253,7 +220,13 @@ struct AccessTests {
     away.edit(0..<0, with: "on the train ")
     try ModelClient.waitForConvergence([away])
     try pair.setAccess("read")
+    if isHalted { kill(offline.child.processId, SIGSTOP) }
+    defer { kill(offline.child.processId, SIGCONT) }
     let process = try pair.ben.user.startInitialized()
+    if isHalted {
+      _ = try NotesProcess.event("refused", of: process, [pair.ana.process])
+      kill(offline.child.processId, SIGCONT)
+    }
     let refused = try NotesProcess.event("refused", of: offline, [process, pair.ana.process])
     let path = try #require(refused["recovered"]?.stringValue)
     #expect(refused["uri"]?.stringValue == away.uri)
@@ -267,7 +240,7 @@ struct AccessTests {
   }
 
   @Test func whatAnotherGuestHasTakenMeanwhileIsEverybodys() throws {
-    let pair = try Pair("write")
+    let pair = try HostAndGuest("write")
     let shared = try pair.ana.process.request("notes/share", ["id": .string(pair.ana.id)])
     let cleo = try JoinedNote("Cleo", ticket: try #require(shared["ticket"]?.stringValue))
     try ModelClient.waitForConvergence([pair.ana.client, pair.ben.client, cleo.client], checked: false)
@@ -288,7 +261,7 @@ struct AccessTests {
   }
 
   @Test func anotherProcessOfTheGuestKeepsToItAsWell() throws {
-    let pair = try Pair("write")
+    let pair = try HostAndGuest("write")
     let second = try pair.ben.user.startInitialized()
     let other = try ModelClient(second, note: second.request("notes/open", ["id": .string(pair.ana.id)]))
     other.edit(0..<0, with: "oat ")
@@ -305,7 +278,7 @@ struct AccessTests {
   }
 
   @Test func whatAnotherProgramWritesToTheFileOfAReadOnlyNoteIsKeptAndTheFileIsTheNotesAgain() throws {
-    let pair = try Pair("read")
+    let pair = try HostAndGuest("read")
     pair.ben.client.close()
     let path = try #require(pair.joined["path"]?.stringValue)
     try "written by hand\nmilk\n".write(toFile: path, atomically: true, encoding: .utf8)
@@ -320,7 +293,7 @@ struct AccessTests {
 
   @Test(arguments: ["notes/rename", "notes/delete", "notes/undo", "notes/restore"])
   func requestsThatWouldChangeAReadOnlyNoteAreRefused(method: String) throws {
-    let pair = try Pair("read")
+    let pair = try HostAndGuest("read")
     let heads = try pair.ben.process.request("notes/history", ["id": .string(pair.ana.id)])["changes"]?[0]?["heads"]
     let refusal = try pair.ben.process.refusal(
       method,
@@ -333,141 +306,12 @@ struct AccessTests {
   }
 
   @Test func aCopyOfAReadOnlyNoteIsOnesOwn() throws {
-    let pair = try Pair("read")
+    let pair = try HostAndGuest("read")
     let copy = try pair.ben.process.request("notes/copy", ["uri": .string(pair.ben.client.uri)])
     #expect(copy["access"] == "write" && copy["id"] != .string(pair.ana.id))
     let path = try #require(copy["path"]?.stringValue)
     #expect(path.hasSuffix("/Shopping copy.md"))
     #expect(try String(contentsOfFile: path, encoding: .utf8) == "milk\n")
-  }
-
-  @Test func aGuestFromWhomTheNoteIsTakenHearsOfItAndKeepsItAsItsOwn() throws {
-    let pair = try Pair("read")
-    try pair.setAccess("none")
-    let event = try event(pair.ben.process, "unshared")
-    #expect(event["uri"]?.stringValue == pair.ben.client.uri && event["name"] == "Ana" && event["access"] == "write")
-    #expect(event["message"] == "Ana stopped sharing \"Shopping\"; your copy stays")
-    for (process, uri) in [(pair.ana.process, pair.ana.client.uri), (pair.ben.process, pair.ben.client.uri)] {
-      let status = try status(process, uri)
-      #expect(status["peers"] == [] && status["access"] == "write")
-      let listed = try process.request("notes/list")["notes"]?[0]
-      #expect(listed?["peers"] == [] && listed?["shared"] == false && listed?["owner"] == nil)
-    }
-    pair.ben.client.edit(0..<0, with: "mine: ")
-    try ModelClient.waitForConvergence([pair.ben.client])
-    #expect(events(pair.ben.process, "refused") == 0)
-    #expect(pair.ana.client.text.string == "milk\n")
-  }
-
-  @Test func aHostHearsOfAGuestThatLeaves() throws {
-    let pair = try Pair("write")
-    try pair.ben.process.request("notes/unshare", ["id": .string(pair.ana.id)])
-    let event = try event(pair.ana.process, "left")
-    #expect(event["name"] == "Ben" && event["message"] == "Ben no longer shares \"Shopping\"")
-    #expect(try status(pair.ana.process, pair.ana.client.uri)["peers"] == [])
-    #expect(try pair.ana.process.request("notes/people", ["id": .string(pair.ana.id)])["people"] == [])
-    #expect(try pair.ben.process.request("notes/list")["notes"]?[0]?["shared"] == false)
-  }
-
-  @Test func aHostHearsOfAGuestThatRemovesItsCopyForGood() throws {
-    let pair = try Pair("write")
-    try pair.ben.process.request("notes/delete", ["id": .string(pair.ana.id)])
-    try pair.ben.process.request("notes/purge", ["id": .string(pair.ana.id)])
-    // That Ben has closed it is told, too.
-    _ = try pair.ana.process.waitForNotification("notes/event") {
-      $0["kind"] == "left" && $0["name"] == "Ben" && $0["message"] == "Ben no longer shares \"Shopping\""
-    }
-    #expect(try status(pair.ana.process, pair.ana.client.uri)["peers"] == [])
-    #expect(try pair.ana.process.request("notes/list")["notes"]?[0]?["shared"] == false)
-  }
-
-  @Test func aGuestHearsOfAHostThatRemovesTheNoteForGoodAndKeepsItsCopy() throws {
-    let pair = try Pair("write")
-    let second = try pair.ana.user.startInitialized()
-    try pair.ana.process.request("notes/delete", ["id": .string(pair.ana.id)])
-    try NotesProcess.wait(for: "the deletion", of: [second, pair.ana.process]) {
-      try second.request("notes/list")["notes"] == []
-    }
-    // The second process has no network of its own.
-    try second.request("notes/purge", ["id": .string(pair.ana.id)])
-    let event = try event(pair.ben.process, "unshared")
-    #expect(event["message"] == "Ana stopped sharing \"Shopping\"; your copy stays")
-    #expect(try status(pair.ben.process, pair.ben.client.uri)["peers"] == [])
-    #expect(try pair.ben.process.request("notes/list")["notes"]?[0]?["shared"] == false)
-    pair.ben.client.edit(0..<0, with: "mine: ")
-    try ModelClient.waitForConvergence([pair.ben.client])
-    #expect(pair.ben.client.text.string == "mine: milk\n")
-  }
-
-  @Test func aBufferWhoseNoteIsDeletedIsToldOnceMoreWhenItIsTypedInto() throws {
-    let pair = try Pair("write")
-    try pair.ana.process.request("notes/delete", ["uri": .string(pair.ana.client.uri)])
-    let event = try event(pair.ana.process, "detached")
-    #expect(event["reason"] == "deleted" && event["uri"]?.stringValue == pair.ana.client.uri)
-    #expect(event["message"] == "Deleted \"Shopping\"; undelete restores it")
-    for letter in ["a", "b", "c"] {
-      pair.ana.client.edit(0..<0, with: letter)
-      pair.ana.client.flush()
-    }
-    try pair.ana.process.request("notes/status")
-    #expect(events(pair.ana.process, "detached") == 2)
-    #expect(pair.ben.client.text.string == "milk\n")
-  }
-
-  @Test(arguments: ["unshare", "setAccess", "remove"])
-  func aGuestWithoutTheNoteIsNoLongerInIt(method: String) throws {
-    let pair = try Pair("write")
-    pair.ben.client.sendCursor(at: 0)
-    func here() throws -> JSONValue? { try pair.ana.process.request("notes/list")["notes"]?[0]?["here"] }
-    try NotesProcess.wait(for: "Ben", of: pair.processes) { try here() == ["Ben"] }
-    let asked: JSONValue = ["id": .string(pair.ana.id), "peer": .string(pair.benPeer), "access": "none"]
-    try pair.ana.process.request("notes/\(method)", asked)
-    #expect(try here() == [])
-  }
-
-  @Test func aPeerBlockedByNameCanBeTrustedByNameAgain() throws {
-    let pair = try Pair("write")
-    for state in ["blocked", "trusted", "blocked", "forgotten"] {
-      try pair.ana.process.request("notes/trust", ["peer": "ben", "state": .string(state)])
-      let ben = try pair.ana.process.request("notes/peers")["peers"]?.arrayValue?.first { $0["name"] == "Ben" }
-      #expect((ben?["state"] == "blocked") == (state == "blocked"))
-    }
-  }
-
-  @Test func aPersonWithTheNoteIsNotInvitedAgainAndTheInviterIsTold() throws {
-    let pair = try Pair("write")
-    let (ana, ben) = (pair.ana.process, pair.ben.process)
-    let anaPeer = try #require(try ana.request("notes/peers")["self"]?["peer"]?.stringValue)
-    for (inviter, peer, name) in [(ana, pair.benPeer, "Ben"), (ben, anaPeer, "Ana")] {
-      let answer = try inviter.respond("notes/invite", ["id": .string(pair.ana.id), "peer": .string(peer)])
-      let error = try #require(answer["error"])
-      #expect(error["message"]?.stringValue == "\(name) already has \"Shopping\"")
-      #expect(error["data"]?["kind"] == "conflict")
-    }
-    #expect(try ben.request("notes/invitations")["invitations"] == [])
-    #expect(try ana.request("notes/invitations")["sent"] == [])
-    // A person who no longer has it can be invited.
-    try ben.request("notes/delete", ["id": .string(pair.ana.id)])
-    try ben.request("notes/purge", ["id": .string(pair.ana.id)])
-    try NotesProcess.wait(for: "the invitation", of: pair.processes) {
-      try ana.respond("notes/invite", ["id": .string(pair.ana.id), "peer": .string(pair.benPeer)])["error"] == nil
-    }
-    #expect(try ben.request("notes/invitations")["invitations"]?[0]?["title"] == "Shopping")
-  }
-
-  @Test func aPendingInvitationTakesNoPersonOutOfAnyList() throws {
-    let pair = try Pair("write")
-    let other = try pair.ana.process.request("notes/create", ["title": "Other"])
-    try pair.ana.process.request(
-      "notes/invite", ["id": other["id"] ?? .null, "peer": .string(pair.benPeer)])
-    for (process, uri, name) in [
-      (pair.ana.process, pair.ana.client.uri, "Ben"), (pair.ben.process, pair.ben.client.uri, "Ana"),
-    ] {
-      let peers = try status(process, uri)["peers"]
-      #expect(peers?[0]?["name"]?.stringValue == name && peers?[0]?["state"] != "unreachable")
-      let listed = try process.request("notes/list")["notes"]?.arrayValue?.first { $0["title"] == "Shopping" }
-      #expect(listed?["peers"] == [.string(name)])
-    }
   }
 }
 

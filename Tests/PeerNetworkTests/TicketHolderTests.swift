@@ -36,13 +36,30 @@ import UV
         return .failure(error)
       }
     }
+
+    /// Returns when the ticket was presented for the first time.
+    func presents(on loop: Loop) async throws { try await eventually("presented", on: loop) { presented == 1 } }
+
+    /// Returns when the host has been called, which takes a pause of the clock.
+    func calls(on loop: Loop) async throws {
+      try await eventually("called again", on: loop) {
+        parts.network.manualClock.advance(by: .milliseconds(10))
+        return parts.provider.isConnected(host)
+      }
+    }
+
+    /// A link to the host is up, and the host accepts the ticket on it.
+    func accepts() {
+      holder.connected(to: host)
+      holder.accepted(ticket.document, .write, host: host, isSpoken: false)
+    }
   }
 
   @Test func anAcceptedGuestKnowsTheHostAndMayTakeItsChanges() async throws {
     try await TestLoop.run { loop in
       let scene = try await Scene()
       async let joined = scene.holder.join(scene.ticket)
-      try await eventually("presented", on: loop) { scene.presented == 1 }
+      try await scene.presents(on: loop)
       #expect(scene.holder.isAwaited(scene.host) && !scene.parts.registry.hasMet(scene.host))
       // Messages on a link that was cut may be lost.
       scene.holder.connected(to: scene.host)
@@ -62,7 +79,7 @@ import UV
     try await TestLoop.run { loop in
       let scene = try await Scene()
       async let outcome = scene.outcome()
-      try await eventually("presented", on: loop) { scene.presented == 1 }
+      try await scene.presents(on: loop)
       scene.holder.refused(scene.ticket.document, kind: "ticketUsed", by: scene.host)
       let result = await outcome
       #expect(result == .failure(.ticket(.ticketUsed)))
@@ -77,7 +94,7 @@ import UV
     try await TestLoop.run { loop in
       let scene = try await Scene()
       async let outcome = scene.outcome()
-      try await eventually("presented", on: loop) { scene.presented == 1 }
+      try await scene.presents(on: loop)
       scene.parts.network.manualClock.advance(by: PendingJoin.timeout)
       let result = await outcome
       #expect(result == .failure(.timedOut))
@@ -88,14 +105,11 @@ import UV
     try await TestLoop.run { loop in
       let scene = try await Scene()
       async let outcome = scene.outcome()
-      try await eventually("presented", on: loop) { scene.presented == 1 }
+      try await scene.presents(on: loop)
       for count in 2...6 {
         scene.parts.provider.connected = []
         scene.holder.linkEnded(scene.host)
-        try await eventually("called again", on: loop) {
-          scene.parts.network.manualClock.advance(by: .milliseconds(10))
-          return scene.parts.provider.isConnected(scene.host)
-        }
+        try await scene.calls(on: loop)
         scene.holder.connected(to: scene.host)
         #expect(scene.presented == count)
       }
@@ -110,12 +124,8 @@ import UV
       let scene = try await Scene()
       scene.parts.provider.endingCount = count
       async let outcome = scene.outcome()
-      try await eventually("called again", on: loop) {
-        scene.parts.network.manualClock.advance(by: .milliseconds(10))
-        return scene.parts.provider.isConnected(scene.host)
-      }
-      scene.holder.connected(to: scene.host)
-      scene.holder.accepted(scene.ticket.document, .write, host: scene.host, isSpoken: false)
+      try await scene.calls(on: loop)
+      scene.accepts()
       let result = await outcome
       #expect(result == .success(scene.ticket.document))
     }
@@ -126,17 +136,13 @@ import UV
     try await TestLoop.run { loop in
       let scene = try await Scene()
       async let outcome = scene.outcome()
-      try await eventually("presented", on: loop) { scene.presented == 1 }
+      try await scene.presents(on: loop)
       (scene.parts.provider.connected, scene.parts.provider.answering) = ([], [])
       scene.holder.linkEnded(scene.host)
       try await eventually("called in vain", on: loop) { scene.parts.provider.failureCount == 1 }
       scene.parts.provider.answering = Set(scene.ticket.addresses)
-      try await eventually("called again", on: loop) {
-        scene.parts.network.manualClock.advance(by: .milliseconds(10))
-        return scene.parts.provider.isConnected(scene.host)
-      }
-      scene.holder.connected(to: scene.host)
-      scene.holder.accepted(scene.ticket.document, .write, host: scene.host, isSpoken: false)
+      try await scene.calls(on: loop)
+      scene.accepts()
       let result = await outcome
       #expect(result == .success(scene.ticket.document))
     }
@@ -146,7 +152,7 @@ import UV
     try await TestLoop.run { loop in
       let scene = try await Scene()
       async let outcome = scene.outcome()
-      try await eventually("presented", on: loop) { scene.presented == 1 }
+      try await scene.presents(on: loop)
       (scene.parts.provider.connected, scene.parts.provider.answering) = ([], [])
       let clock = scene.parts.network.manualClock
       scene.holder.linkEnded(scene.host)

@@ -51,7 +51,7 @@ Insert first: a mark at BEGIN stays, one inside or at END follows the text."
       (notes-lsp--certainly
        (lambda () (delete-region (+ begin length) (+ end length)))))))
 
-(defconst notes-lsp--most-parts 64
+(defconst notes-lsp--maximum-parts 64
   "An edit of more parts than this is one change for all hooks.
 To call them for each of 5,000 parts takes longer than a person waits.")
 
@@ -97,7 +97,7 @@ all are done."
       (unwind-protect
           (notes-lsp--without-file-prompts
             (let ((buffer-undo-list t))
-              (if (nthcdr notes-lsp--most-parts spans)
+              (if (nthcdr notes-lsp--maximum-parts spans)
                   (combine-change-calls (caar (last spans)) (cadar spans)
                     (notes-lsp--replace-all spans))
                 (notes-lsp--replace-all spans))))
@@ -107,8 +107,6 @@ all are done."
         (notes-lsp--forget-undo)
         (notes-lsp--settle note)
         (setf (notes-lsp--note-anchor note) anchor))
-      ;; They were applied from the bottom up.
-      (notes-lsp--remember note (nreverse (append (plist-get params :edits) nil)))
       (setf (notes-lsp--note-rev note) (plist-get params :rev))))
   (notes-lsp--report-cursor-soon note)
   (when (and spans (equal (plist-get params :cause) "undo"))

@@ -77,14 +77,15 @@ PARAMS is called with the row on this line; give THEN the result."
   "Show what the state on this line changed."
   (interactive nil notes-history-mode)
   (notes-lsp--ask-history
-   :notes/diff (lambda (row) (list :from (plist-get row :before) :to (plist-get row :heads)))
-   (lambda (result row) (notes-lsp--show-diff result (plist-get row :author)))))
+   :notes/diff (lambda (row) (list :from (plist-get row :before) :to (plist-get row :heads)
+                                   :author (plist-get row :author) :lines t))
+   #'notes-lsp--show-diff))
 
 (defun notes-history-diff ()
   "Show what changed since the state on this line."
   (interactive nil notes-history-mode)
-  (notes-lsp--ask-history :notes/diff (lambda (row) (list :from (plist-get row :heads)))
-                          (lambda (result _) (notes-lsp--show-diff result))))
+  (notes-lsp--ask-history :notes/diff (lambda (row) (list :from (plist-get row :heads) :lines t))
+                          #'notes-lsp--show-diff))
 
 (defun notes-history-quit ()
   "Put the history away, and what it shows of the note's past."
@@ -122,37 +123,21 @@ With an active region, only the lines from BEGIN to END go back to it."
 (defun notes-diff ()
   "Show what is new since the current note was last closed here."
   (interactive)
-  (notes-lsp-ask :notes/diff (notes-lsp--about (notes-lsp--this-note)) #'notes-lsp--show-diff
+  (notes-lsp-ask :notes/diff (notes-lsp--about (notes-lsp--this-note) :lines t) #'notes-lsp--show-diff
                  :waiting "Comparing…" :what "What is new"))
 
-(defun notes-lsp--show-diff (result &optional author)
-  "Show the hunks of RESULT, an answer to notes/diff.
-AUTHOR is that of hunks that have none, as parts of an earlier state."
-  (let ((hunks (plist-get result :hunks)))
-    (when (seq-empty-p hunks) (user-error "Notes: Nothing has changed"))
-    (with-current-buffer (get-buffer-create "*notes diff*")
-      (let ((inhibit-read-only t))
-        (erase-buffer)
-        (cl-loop
-         for hunk across hunks
-         for start = (plist-get (plist-get hunk :range) :start)
-         for writer = (or (plist-get hunk :author) author "")
-         do (insert (string-trim-right (format "@@ line %d @@ %s" (1+ (plist-get start :line))
-                                               (notes-lsp--shown writer)))
-                    "\n")
-         (notes-lsp--insert-marked "-" (plist-get hunk :oldText))
-         (notes-lsp--insert-marked "+" (plist-get hunk :newText))))
-      (goto-char (point-min))
-      (diff-mode)
-      (notes-lsp--order-text)
-      (setq buffer-read-only t)
-      (display-buffer (current-buffer)))))
-
-(defun notes-lsp--insert-marked (mark text)
-  "Insert the lines of TEXT with MARK before each."
-  (unless (string-empty-p text)
-    (dolist (line (split-string (string-remove-suffix "\n" text) "\n"))
-      (insert mark line "\n"))))
+(defun notes-lsp--show-diff (result &rest _)
+  "Show the lines of RESULT, an answer to notes/diff."
+  (when (seq-empty-p (plist-get result :lines)) (user-error "Notes: Nothing has changed"))
+  (with-current-buffer (get-buffer-create "*notes diff*")
+    (let ((inhibit-read-only t))
+      (erase-buffer)
+      (insert (string-join (plist-get result :lines) "\n") "\n"))
+    (goto-char (point-min))
+    (diff-mode)
+    (notes-lsp--order-text)
+    (setq buffer-read-only t)
+    (display-buffer (current-buffer))))
 
 (defconst notes-lsp--blame-width 22 "Columns of the labels beside the lines.")
 (defvar-local notes-lsp--blame nil "The overlays with the labels, if they are shown.")

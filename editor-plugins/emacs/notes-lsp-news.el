@@ -17,11 +17,11 @@
 (require 'subr-x)
 (require 'notes-lsp-shown)
 
-(declare-function notes-lsp--unsafe-p "notes-lsp-buffer" ())
+(declare-function notes-lsp--unsafe-p "notes-lsp-gate" ())
 
 (defconst notes-lsp--news-seconds 2
   "Seconds that a message is shown before the next one that waits.")
-(defconst notes-lsp--most-news 20 "At most this many messages wait.")
+(defconst notes-lsp--maximum-news 20 "At most this many messages wait.")
 
 (defvar notes-lsp--waiting-news nil "List of (TEXT . URGENT), oldest first.")
 (defvar notes-lsp--unread nil "Non-nil while the echo area has what must be read.")
@@ -50,7 +50,7 @@
 (defvar notes-lsp--late nil
   "Non-nil while the answer to a command that is over is being handled.")
 
-(defconst notes-lsp--longest-log 500 "The log keeps this many lines.")
+(defconst notes-lsp--maximum-log 500 "The log keeps this many lines.")
 
 (defun notes-lsp--log-line (text)
   "Add TEXT to the log of all messages, with the time."
@@ -59,7 +59,7 @@
     (let ((inhibit-read-only t))
       (goto-char (point-max))
       (insert (format-time-string "%T  ") (notes-lsp--here (notes-lsp--shown text)) "\n")
-      (when (> (line-number-at-pos) notes-lsp--longest-log)
+      (when (> (line-number-at-pos) notes-lsp--maximum-log)
         (delete-region (point-min) (progn (goto-char (point-min)) (forward-line 1) (point)))
         (goto-char (point-max))))))
 
@@ -117,7 +117,7 @@ A message of ours that has not been read yet waits again."
               (equal text (caar (last notes-lsp--waiting-news))))
     (notes-lsp--log-line text)
     (setq notes-lsp--waiting-news
-          (last (append notes-lsp--waiting-news (list (cons text urgent))) notes-lsp--most-news))
+          (last (append notes-lsp--waiting-news (list (cons text urgent))) notes-lsp--maximum-news))
     (notes-lsp--show-news)))
 
 (defun notes-lsp--forget-news (part)

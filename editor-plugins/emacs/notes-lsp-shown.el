@@ -40,22 +40,22 @@
 (defconst notes-lsp--unshown "[\u0000-\u001f\u007f-\u009f\u2028\u2029]+"
   "Matches controls and ends of lines.")
 
-(defconst notes-lsp--longest-line 1000 "More characters are never shown on one line.")
+(defconst notes-lsp--maximum-line 1000 "More characters are never shown on one line.")
 
 (defun notes-lsp--shown (text)
   "Return TEXT, which others wrote, as it can stand on one line; nil is \"\"."
   (let ((text (if (stringp text) text (if text (format "%s" text) ""))))
-    (when (> (length text) notes-lsp--longest-line)
-      (setq text (concat (substring text 0 notes-lsp--longest-line) "…")))
+    (when (> (length text) notes-lsp--maximum-line)
+      (setq text (concat (substring text 0 notes-lsp--maximum-line) "…")))
     (replace-regexp-in-string
      notes-lsp--unshown " " (replace-regexp-in-string notes-lsp--directional "" text t t) t t)))
 
 ;;; In a buffer
 
-(defconst notes-lsp--longest-reordered 8000
+(defconst notes-lsp--maximum-reordered 8000
   "Lines with more characters than this are shown in the order of their characters.")
 
-(defconst notes-lsp--most-directional 200
+(defconst notes-lsp--maximum-directional 200
   "As are lines with more directional characters than this.")
 
 (defvar-local notes-lsp--unordered nil
@@ -72,16 +72,16 @@ BEGIN is the beginning of a line.  Takes time in proportion to END - BEGIN."
     (let (found)
       (while (and (not found) (< (point) end))
         (let ((start (point)) (count 0) stop)
-          (setq stop (if (search-forward "\n" (min (point-max) (+ start 1 notes-lsp--longest-reordered)) t)
+          (setq stop (if (search-forward "\n" (min (point-max) (+ start 1 notes-lsp--maximum-reordered)) t)
                          (point)
                        (point-max)))
-          (if (> (- stop start) (1+ notes-lsp--longest-reordered))
+          (if (> (- stop start) (1+ notes-lsp--maximum-reordered))
               (setq found start)
             (goto-char start)
-            (while (and (<= count notes-lsp--most-directional)
+            (while (and (<= count notes-lsp--maximum-directional)
                         (re-search-forward notes-lsp--directional stop t))
               (setq count (1+ count)))
-            (when (> count notes-lsp--most-directional) (setq found start))
+            (when (> count notes-lsp--maximum-directional) (setq found start))
             (goto-char stop))))
       found)))
 
@@ -92,7 +92,7 @@ Look at the lines from BEGIN to END only, which have changed, if given."
     (save-excursion
       (save-restriction
         (widen)
-        (let* ((least (max (point-min) (- (or begin (point-min)) notes-lsp--longest-reordered 1)))
+        (let* ((least (max (point-min) (- (or begin (point-min)) notes-lsp--maximum-reordered 1)))
                (start (progn (goto-char (or begin (point-min)))
                              (if (search-backward "\n" least t) (1+ (point)) least)))
                (hard (notes-lsp--hard-line start (or end (point-max)))))

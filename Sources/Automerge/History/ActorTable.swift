@@ -2,12 +2,7 @@
 final class ActorTable {
   private(set) var actors: [ActorId] = []
   /// Numbers in the byte order of the actors, with gaps for actors to come.
-  private(set) var ranks: [UInt32] {
-    @inline(__always) unsafeAddress { UnsafePointer(ranksCell.address) }
-    @inline(__always) unsafeMutableAddress { ranksCell.address }
-  }
-
-  private let ranksCell = Cell<[UInt32]>([])
+  private(set) var ranks: [UInt32] = []
   /// Actor indices in byte order.
   private(set) var sorted: [UInt32] = []
   private var indices: [ActorId: UInt32] = [:]

@@ -5,11 +5,11 @@ final class DocumentCore {
   let store: ObjectStore
   let log: RunLog
   private let graphCell: Cell<ChangeGraph>
-  private let transactionCell = Cell<Transaction?>(nil)
+  var transaction: Transaction?
   /// The text used last: a person types into one text at a time.
-  private let lastTextCell = Cell<(object: ObjId, id: OpId, tree: TextTree)?>(nil)
+  var lastText: (object: ObjId, id: OpId, tree: TextTree)?
   /// This document's own actor, and its index once it is known.
-  private let ownCell: Cell<(id: ActorId, index: UInt32?)>
+  private var own: (id: ActorId, index: UInt32?)
   var queue: ChangeQueue
   let lookups = DocumentLookups()
   /// The chunk of the change that was hashed or received last: every peer and the journal are given it right after.
@@ -23,7 +23,7 @@ final class DocumentCore {
   var firstNewRow = 0
 
   init(actor: ActorId) {
-    ownCell = Cell((actor, nil))
+    own = (actor, nil)
     actors = ActorTable()
     bytes = TextBytes()
     store = ObjectStore(bytes: bytes, actors: actors)
@@ -34,7 +34,7 @@ final class DocumentCore {
 
   /// A copy with another actor, to be changed independently.
   init(copying other: DocumentCore, actor: ActorId) {
-    ownCell = Cell((actor, nil))
+    own = (actor, nil)
     actors = ActorTable(copying: other.actors)
     bytes = TextBytes(copying: other.bytes)
     store = ObjectStore(copying: other.store, bytes: bytes, actors: actors)
@@ -45,7 +45,7 @@ final class DocumentCore {
 
   /// A document loaded from a document chunk.
   init(actor: ActorId, store: ObjectStore, log: RunLog, graph: ChangeGraph) {
-    ownCell = Cell((actor, nil))
+    own = (actor, nil)
     (actors, bytes, self.store, self.log) = (store.actors, store.bytes, store, log)
     graphCell = Cell(graph)
     queue = ChangeQueue()
@@ -57,31 +57,20 @@ final class DocumentCore {
     @inline(__always) unsafeMutableAddress { graphCell.address }
   }
 
-  var transaction: Transaction? {
-    @inline(__always) unsafeAddress { UnsafePointer(transactionCell.address) }
-    @inline(__always) unsafeMutableAddress { transactionCell.address }
-  }
-
   var actor: ActorId {
-    get { ownCell.address.pointee.id }
-    set { ownCell.address.pointee = (newValue, nil) }
+    get { own.id }
+    set { own = (newValue, nil) }
   }
 
   /// The index of `actor`, which is added to the table at the first use.
   var ownActor: UInt32 {
-    if let index = ownCell.address.pointee.index { return index }
+    if let index = own.index { return index }
     let index = actors.index(of: actor)
-    ownCell.address.pointee.index = index
+    own.index = index
     return index
   }
 
   // MARK: Names
-
-  /// The text with this name, if it was the last one used.
-  var lastText: (object: ObjId, id: OpId, tree: TextTree)? {
-    @inline(__always) unsafeAddress { UnsafePointer(lastTextCell.address) }
-    @inline(__always) unsafeMutableAddress { lastTextCell.address }
-  }
 
   func objId(_ id: OpId) -> ObjId {
     id.isZero ? .ROOT : ObjId(counter: UInt64(id.counter), actor: actors[id.actor])

@@ -12,10 +12,11 @@ final class RunLog: OpSource {
   }
 
   private let loggedCell = Cell<[Logged]>([])
-  private let othersCell = Cell<[OtherOp]>([])
-  private let countCell = Cell(0)
+  private(set) var others: [OtherOp] = []
+  /// How many operations there are.
+  private(set) var opCount = 0
   /// The run used last: readers usually continue from there.
-  private let lastCell = Cell(0)
+  private var last = 0
   let bytes: TextBytes
   let actors: ActorTable
 
@@ -32,17 +33,6 @@ final class RunLog: OpSource {
   private var logged: [Logged] {
     @inline(__always) unsafeAddress { UnsafePointer(loggedCell.address) }
     @inline(__always) unsafeMutableAddress { loggedCell.address }
-  }
-
-  private(set) var others: [OtherOp] {
-    @inline(__always) unsafeAddress { UnsafePointer(othersCell.address) }
-    @inline(__always) unsafeMutableAddress { othersCell.address }
-  }
-
-  /// How many operations there are.
-  private(set) var opCount: Int {
-    @inline(__always) unsafeAddress { UnsafePointer(countCell.address) }
-    @inline(__always) unsafeMutableAddress { countCell.address }
   }
 
   var text: [UInt8] { bytes.bytes }
@@ -115,9 +105,9 @@ final class RunLog: OpSource {
   /// The index of the run that contains an operation.
   private func place(of position: Int) -> Int {
     precondition(position >= 0 && position < opCount, "the operation is there")
-    for place in lastCell.address.pointee...lastCell.address.pointee + 1
+    for place in last...last + 1
     where place < logged.count && Int(logged[place].start) <= position && position < end(of: place) {
-      lastCell.address.pointee = place
+      last = place
       return place
     }
     var low = 0, high = logged.count - 1
@@ -125,7 +115,7 @@ final class RunLog: OpSource {
       let middle = (low + high + 1) / 2
       if Int(logged[middle].start) <= position { low = middle } else { high = middle - 1 }
     }
-    lastCell.address.pointee = low
+    last = low
     return low
   }
 

@@ -11,7 +11,7 @@ final class ObjectStore {
   private(set) var objects: [OpId: StoredObject]
   private(set) var types: [OpId: OpAction]
   /// The sequence used last: a person types into one text at a time.
-  private let lastSequence = Cell<(id: OpId, tree: TextTree)?>(nil)
+  private var lastSequence: (id: OpId, tree: TextTree)?
 
   init(bytes: TextBytes, actors: ActorTable) {
     (self.bytes, self.actors) = (bytes, actors)
@@ -39,9 +39,9 @@ final class ObjectStore {
   }
 
   func sequence(_ id: OpId) -> TextTree? {
-    if let last = lastSequence.address.pointee, last.id == id { return last.tree }
+    if let last = lastSequence, last.id == id { return last.tree }
     guard case .sequence(let tree)? = objects[id] else { return nil }
-    lastSequence.address.pointee = (id, tree)
+    lastSequence = (id, tree)
     return tree
   }
 

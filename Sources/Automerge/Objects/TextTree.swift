@@ -48,7 +48,8 @@ final class TextTree {
 
   let bytes: TextBytes
   let actors: ActorTable
-  private let slotsCell = Cell<[IrregularElement]>([])
+  /// The irregular elements.
+  var slots: [IrregularElement] = []
   /// Operations that updated an element, and which element.
   var updates: [OpId: OpId] = [:]
   /// Whether any mark was ever set: only then does an insertion have to look for sticky ends.
@@ -57,10 +58,10 @@ final class TextTree {
   let leaves: Arena<Leaf>
   let nodes: Arena<Node>
   let children: Arena<UInt32>
-  private let rootCell = Cell(0)
-  private let indexCell = Cell(OpIndex())
-  private let hintCell = Cell(Hint())
-  private let pendingCell = Cell(Pending())
+  var root = 0
+  var index = OpIndex()
+  var hint = Hint()
+  private var pending = Pending()
 
   static let noRun = TextRun(id: .zero, origin: .zero, text: 0, measure: .zero)
 
@@ -85,32 +86,6 @@ final class TextTree {
     nodes = Arena(copying: other.nodes)
     children = Arena(copying: other.children)
     (slots, updates, hasMarks, root, index) = (other.slots, other.updates, other.hasMarks, other.root, other.index)
-  }
-
-  /// The irregular elements.
-  var slots: [IrregularElement] {
-    @inline(__always) unsafeAddress { UnsafePointer(slotsCell.address) }
-    @inline(__always) unsafeMutableAddress { slotsCell.address }
-  }
-
-  var root: Int {
-    @inline(__always) unsafeAddress { UnsafePointer(rootCell.address) }
-    @inline(__always) unsafeMutableAddress { rootCell.address }
-  }
-
-  var index: OpIndex {
-    @inline(__always) unsafeAddress { UnsafePointer(indexCell.address) }
-    @inline(__always) unsafeMutableAddress { indexCell.address }
-  }
-
-  var hint: Hint {
-    @inline(__always) unsafeAddress { UnsafePointer(hintCell.address) }
-    @inline(__always) unsafeMutableAddress { hintCell.address }
-  }
-
-  private var pending: Pending {
-    @inline(__always) unsafeAddress { UnsafePointer(pendingCell.address) }
-    @inline(__always) unsafeMutableAddress { pendingCell.address }
   }
 
   var total: TextSums { nodes[root].sums + pending.change }

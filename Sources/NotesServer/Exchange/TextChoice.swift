@@ -2,8 +2,8 @@ import Automerge
 import AutomergeRepo
 import JSONRPC
 
-/// Decides which text of a document made elsewhere is the note. The document stores the choice, so all who have the
-/// note edit the same text.
+/// Decides which text of a document made elsewhere is the note. The document stores the choice, so that everyone edits
+/// the same text.
 @AutomergeRepo
 struct TextChoice {
   /// How a person names a text.

@@ -13,7 +13,7 @@ struct ChangeBatch<Source: TextSource> {
   private var text: TextView<Source>
 
   /// How many segments may be walked for the runs of a batch before its text is written out: each run costs a walk over
-  /// everything that the earlier runs, and what the client lacks, have left.
+  /// the segments of the earlier runs and of what the client lacks.
   private static var maximumSegments: Int { 4096 }
   private var segments = 0
   /// The text, once it is written out; `finishRun` compares it with `text`.

@@ -41,7 +41,8 @@ struct FileMerge: Hashable, Sendable {
   }
 
   private init(base: [UInt8], way: TextDelta, document: [UInt8], file: [UInt8], looksForShared: Bool) {
-    // Letters that an old word and a new one share would be deleted from the new one by who deletes the old one.
+    // A finer comparison keeps letters that an old word and a new one share. If the other side deletes the old word,
+    // the new one would lose them.
     let grain: TextTokens.Grain = way.isIdentity ? .scalars : .words
     let whole = TextDiff.delta(from: base, to: file, finest: grain, placement: .withinLines)
     guard !whole.isIdentity, !way.isIdentity else {

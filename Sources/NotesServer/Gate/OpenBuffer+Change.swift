@@ -17,7 +17,7 @@ extension OpenBuffer {
       }
     }
     if gate == .notes, let rev {
-      // A full text is accepted whatever it names: the client has applied what it says it has.
+      // A full text is accepted with any rev: the client has applied the edits that it says it has.
       fold(through: rev)
       acknowledgedRev = min(max(0, rev), Self.greatestRev)
       lastSentRev = max(lastSentRev, acknowledgedRev)

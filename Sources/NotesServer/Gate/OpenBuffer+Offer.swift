@@ -7,7 +7,7 @@ import Automerge
 ///                        └──said to be applied──► claimed ──any didChange──► idle
 ///
 /// The offered edit is `inFlight`, the rest `unsent`; the client certainly has neither. A client may claim to have
-/// applied an edit that it skipped, or may apply it to another text than it was made for. So only its next change
+/// applied an edit that it skipped, or may apply the edit to a text that has changed since. So only its next change
 /// counts: either it contains the edit, and the rest of it is the person's, or all of it is the person's, and the edit
 /// is offered again.
 extension OpenBuffer {

@@ -5,7 +5,7 @@ import Automerge
 ///     the client surely has C ──F1──F2──…──unsent──► D, the document's text
 ///                               in flight
 ///
-/// Neither text is kept: D is asked through `TextSource`, and C is D seen backwards through the deltas. A change of the
+/// Neither text is kept: D is read through `TextSource`, and C is D seen backwards through the deltas. A change of the
 /// client's is made of C after those edits that it says it has applied; it is carried over the rest by the elements it
 /// names, as a CRDT would. All other edits in flight were then certainly dropped, and go out again, rebased.
 ///
@@ -105,8 +105,8 @@ struct OpenBuffer: Sendable {
       version: version, rev: lastSentRev, edits: edits, bytes: source.measure.utf8, cause: unsentCause)
   }
 
-  /// Combines the older half into one entry. A client that has applied only a part of it, which is very unlikely after
-  /// so many more, is asked for its full text.
+  /// Combines the older half into one entry. If the client has applied only a part of it, which is very unlikely after
+  /// so many more, the service requests its full text.
   private mutating func mergeOldest() {
     let half = inFlight[..<(inFlight.count / 2)]
     guard let first = half.first, let last = half.last else { return }

@@ -8,8 +8,8 @@ import Automerge
 ///     ours   ──  kept  │ tea          │ kept
 ///     theirs ──  kept  │ jam tea old  │ kept     ► the new base: kept │ tea old │ kept
 ///
-/// A line that both have added in one chunk is taken for the same line: an editor has written it to the file, or a process that
-/// was killed has taken it from there.
+/// A line that both have added in one chunk is taken for the same line: an editor wrote it to the file, or a process
+/// that was killed since merged it from the file.
 struct SharedLines {
   /// A line of one side.
   private struct Line {

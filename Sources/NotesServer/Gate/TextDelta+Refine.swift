@@ -74,8 +74,8 @@ extension TextDelta {
     }
   }
 
-  /// For a delta between two texts of which neither is newer: the delta that adds what the old text lacks, without
-  /// deleting, and the delta from the new text to that union.
+  /// For two texts of which neither is newer: a delta that only adds to the old text what it lacks of the new one, and
+  /// the delta from the new text to that union.
   var keepingBoth: (added: TextDelta, lacking: TextDelta) {
     var (added, lacking) = (DeltaBuilder(), DeltaBuilder())
     for segment in segments {

@@ -7,7 +7,7 @@ enum EditorProtocol {
   enum Order {
     /// Before all others, once.
     case first(InitializeRequest.Type)
-    /// Stores what the others did. Only `exit` may follow.
+    /// Stores everything that the earlier messages did. Only `exit` may follow.
     case last(ShutdownRequest.Type)
     /// At any time.
     case exit(ExitNotification.Type)

@@ -56,6 +56,14 @@ extension ClientBase {
     StoredItem(key: Self.key(note, run: run), data: encoded)
   }
 
+  private static let writtenMark = "-written"
+
+  /// The stored form of what the editor of a killed run said that it had written to the working file.
+  func writtenItem(_ note: NoteKey, run: String) -> StoredItem { item(note, run: run + Self.writtenMark) }
+
+  /// Whether a key is that of a `writtenItem`.
+  static func isWritten(_ key: StorageKey) -> Bool { key.last?.hasSuffix(writtenMark) ?? false }
+
   func leftItem(_ note: NoteKey, run: String) -> StoredItem {
     StoredItem(key: [Self.leftCollection] + note.names + [run], data: encoded)
   }

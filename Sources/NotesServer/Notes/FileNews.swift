@@ -23,7 +23,7 @@ struct FileNews: Hashable {
     (self.base, self.item, replaced) = (base, item, [Self.digest(of: earlier)])
   }
 
-  /// The same after an earlier one of the same process, which the store may have or not.
+  /// The same after earlier news of the same process, whether or not the store has those.
   func following(_ earlier: FileNews?) -> FileNews {
     guard let earlier else { return self }
     var news = self

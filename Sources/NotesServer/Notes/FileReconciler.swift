@@ -53,8 +53,8 @@ final class FileReconciler {
     return claim
   }
 
-  /// The exclusive claim on a file that is to be removed. Another process that brings it up to date has the claim for a moment,
-  /// one that has it open keeps it.
+  /// The exclusive claim on a file that is to be removed. A process that updates the file has the claim for a moment;
+  /// one that has the note open keeps it.
   func claimToRemove(_ key: NoteKey, _ name: String) async throws -> any NoteClaim {
     if let claim = await environment.claim(key.lockName, within: .seconds(2)) { return claim }
     throw NotesError(.conflict, "\(name) is open in another editor of yours; close it there first.")
@@ -82,7 +82,7 @@ final class FileReconciler {
       return
     }
     defer { withExtendedLifetime(claim) {} }
-    // The file may hold what a killed process had merged, or one that has ended since we read the document.
+    // The file may hold what another process merged that was killed, or has ended since we read the document.
     if let storage = environment.repo.storage { await environment.journal.killed.recover(environment.repo, storage) }
     try await handle.takeStored()
     try await environment.takeUnrecordedBases(of: key)

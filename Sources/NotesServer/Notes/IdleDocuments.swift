@@ -1,7 +1,7 @@
 import Automerge
 import AutomergeRepo
 
-/// Releases documents from memory that are not open and to which nothing has happened for a while. They are loaded
+/// Releases from memory the documents that are not open and to which nothing has happened for a while. They are loaded
 /// again on demand.
 ///
 /// The cost of a check depends only on the number of documents to which something has happened, and, up to a limit, of

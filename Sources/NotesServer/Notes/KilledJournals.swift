@@ -3,7 +3,7 @@ import AutomergeRepo
 import Foundation
 import Logging
 
-/// The journals of processes of this person that were killed: what they had received and may not have stored.
+/// The journals of this person's killed processes: what these had received and may not have stored.
 @AutomergeRepo
 final class KilledJournals {
   private let files: any JournalAccess
@@ -37,8 +37,8 @@ final class KilledJournals {
 
   /// Determines what a text grew out of, and adds to the document what a killed process had journaled of it.
   ///
-  /// - Parameter memories: the last service first. One that never merged the buffer has left no trace of it; then what
-  ///   the one before it recorded is still valid.
+  /// - Parameter memories: the last service first. A service that never merged the buffer left no trace of it; then the
+  ///   record of the service before it is still valid.
   func origin(of key: NoteKey, _ memories: [Memory], _ handle: DocHandle, _ storage: any StorageProvider) async
     -> Origin
   {
@@ -97,7 +97,7 @@ final class KilledJournals {
         try await storage.commit(
           content.clients.map { .save($0.value.item($0.key, run: run)) }
             + content.files.map { .save($0.value.stored($0.key.document, run: run)) }
-            + content.written.map { .save($0.value.item($0.key, run: run + "-written")) })
+            + content.written.map { .save($0.value.writtenItem($0.key, run: run)) })
         try await keep(content.left.map { RecoveredText($0.value, of: $0.key.document, by: run) }, storage)
         guard unplaced.isEmpty else {
           waiting.formUnion(unplaced)

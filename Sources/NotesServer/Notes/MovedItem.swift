@@ -73,7 +73,8 @@ struct MovedItem {
     MovedItem(old: new.with(earlier: old), new: new, isOwn: { _ in true }).wordsLeftBehind?.isEmpty ?? false
   }
 
-  /// What the person has to bring from a branch that does not count. `counted` was made from the same text.
+  /// What the person has to bring from a branch that does not count. `counted` was made from the same text as the
+  /// branch.
   private func words(of branch: [Move], beside counted: Move) -> TextDelta? {
     guard let first = branch.first, let last = branch.last else { return nil }
     let both = first.before.union(counted.before)

@@ -120,6 +120,9 @@ enum NoteNews: Hashable {
     return message[...first] + cut(String(title), to: max(1, title.count - excess)) + message[last...] + end
   }
 
+  /// `1 change`, `2 changes`.
+  static func number(_ count: Int, _ what: String) -> String { "\(count) \(what)\(count == 1 ? "" : "s")" }
+
   /// The mark after a name stays.
   static func cut(_ text: String, to count: Int) -> String {
     guard text.count > count else { return text }

@@ -46,15 +46,17 @@ extension Notebook {
     try await storage.commit(names.map { .remove(ClientBase.key(key, run: $0)) })
   }
 
-  /// Drops what clients had so long ago that they cannot be running any more.
+  /// Drops what clients had so long ago that they cannot be running any more, and what they said as long ago that they had
+  /// written to files.
   func forgetClientBases(before limit: Date) async throws(StorageError) {
     var old: [StorageKey] = []
     for (collection, kept) in [(ClientBase.collection, Self.keptClientBases), (ClientBase.leftCollection, 0)] {
       let bases = try await storage.loadRange([collection]).map { (key: $0.key, time: ClientBase($0.data)?.time) }
       for (_, ofNote) in Dictionary(grouping: bases, by: { $0.key.dropLast() }) {
-        let readable = ofNote.filter { $0.time != nil }.sorted { ($0.time ?? limit) > ($1.time ?? limit) }
         old += ofNote.filter { $0.time == nil }.map(\.key)
-        old += readable.dropFirst(kept).filter { ($0.time ?? limit) < limit }.map(\.key)
+        let readable = ofNote.filter { $0.time != nil }.sorted { ($0.time ?? limit) > ($1.time ?? limit) }
+        let had = readable.filter { !ClientBase.isWritten($0.key) }.dropFirst(kept)
+        old += (readable.filter { ClientBase.isWritten($0.key) } + had).filter { ($0.time ?? limit) < limit }.map(\.key)
       }
     }
     if !old.isEmpty { try await storage.commit(old.map { .remove($0) }) }

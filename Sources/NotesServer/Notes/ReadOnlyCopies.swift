@@ -263,8 +263,8 @@ final class ReadOnlyCopies {
 
   private static let maximumRelayed = 4096
 
-  /// Removes what another process has removed and kept: at once, unless other changes depend on it and must be kept
-  /// first.
+  /// Removes what another process has removed and kept. Does so at once, unless other changes depend on it, whose words
+  /// must be kept first.
   private func discard(_ changes: Set<ChangeHash>, of handle: DocHandle) {
     handle.prepareToDiscard()
     let keys = notebook.keys(of: handle.id).filter { notebook[$0] != nil }

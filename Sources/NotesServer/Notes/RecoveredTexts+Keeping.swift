@@ -47,7 +47,7 @@ extension RecoveredTexts {
     await tellRefused(kept, of: key, title: environment.notebook[key]?.title ?? "")
   }
 
-  /// Tells the person where the text is that a read-only note did not take, and that is kept already.
+  /// Tells the person the place of a kept text that a read-only note did not accept.
   func tellRefused(_ kept: RecoveredText, of key: NoteKey, title: String) async {
     if let path = await write(kept, title: title) {
       environment.events.send(.refused(key, kept, path: path))

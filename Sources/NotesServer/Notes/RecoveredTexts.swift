@@ -29,7 +29,7 @@ final class RecoveredTexts {
     var isTold = false
   }
 
-  /// The marks of texts that a buffer is about to report.
+  /// The marks of texts that some buffer is about to report.
   private var expected: Set<StorageKey> = []
   /// By their marks.
   private var held: [StorageKey: Held] = [:]

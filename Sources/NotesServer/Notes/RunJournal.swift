@@ -8,7 +8,7 @@ import Logging
 ///
 /// The store commits a few times a second at most, and an editor or a peer receives words long before that. If the
 /// process is killed in between, the journal still has them, and records exactly which text the editor had. So the next
-/// process neither loses a word that was seen nor treats a word as new that is already in the document.
+/// process loses no word that anyone has seen, and does not treat a word of the document as new.
 @AutomergeRepo
 final class RunJournal {
   private let files: any JournalAccess

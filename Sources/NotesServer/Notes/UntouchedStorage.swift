@@ -1,7 +1,7 @@
 import AutomergeRepo
 import Foundation
 
-/// A read-only view of a store: changes nothing, not even damaged data.
+/// A read-only view of a store: it changes nothing, not even damaged data.
 struct UntouchedStorage: StorageProvider {
   let base: any StorageProvider
 

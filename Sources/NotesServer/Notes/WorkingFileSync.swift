@@ -3,7 +3,7 @@ import AutomergeRepo
 import Foundation
 import Logging
 
-/// Keeps the working files of notes up to date that no client has open: decides when a `FileReconciler` synchronizes
+/// Keeps the working files of notes that no client has open up to date: decides when a `FileReconciler` synchronizes
 /// each, and removes those of deleted notes.
 @AutomergeRepo
 final class WorkingFileSync: WorkingFilePlanner {

@@ -8,7 +8,7 @@ struct AgendaScreen {
 
   /// What a list that is still on a screen shows of a meeting that was deleted.
   func table(ofDeleted meeting: NoteRecord, width: Int) -> ScreenTable {
-    var table = ScreenTable([.init(least: 20), .init(least: 7)], width: width)
+    var table = ScreenTable([.init(minimum: 20), .init(minimum: 7)], width: width)
     table.say("\"\(OneLine.shown(meeting.title))\" is deleted. :NotesUndelete restores it")
     return table
   }
@@ -19,7 +19,8 @@ struct AgendaScreen {
   ) -> ScreenTable {
     let time = ScreenTime(now: service.clock.date)
     var table = ScreenTable(
-      [.init(least: 20), .init(least: 7, isNumber: true), .init(least: 7), .init(least: 8, most: 40)], width: width)
+      [.init(minimum: 20), .init(minimum: 7, isNumber: true), .init(minimum: 7), .init(minimum: 8, maximum: 40)],
+      width: width)
     table.add(
       [meeting.title, "Size", "Changed", news.items.isEmpty ? "" : "News"],
       [("id", .text(meeting.id.description)), ("title", .text(meeting.title))])

@@ -9,8 +9,8 @@ struct HistoryScreen {
   func table(of rows: [HistoryRequest.Row], since oldest: Set<ChangeHash>?, width: Int) -> ScreenTable {
     var table = ScreenTable(
       [
-        .init(least: 7, most: 18), .init(least: 6, most: 20), .init(least: 2, isNumber: true),
-        .init(least: 2, isNumber: true), .init(least: 20),
+        .init(minimum: 7, maximum: 18), .init(minimum: 6, maximum: 20), .init(minimum: 2, isNumber: true),
+        .init(minimum: 2, isNumber: true), .init(minimum: 20),
       ], width: width)
     table.add(["When", "Who", "+", "-", "What changed"])
     for (index, row) in rows.enumerated() {

@@ -22,8 +22,9 @@ struct NotesScreen {
   func table(of keys: [NoteKey], _ order: Order, width: Int, areDeleted: Bool) -> ScreenTable {
     var table = ScreenTable(
       [
-        .init(least: 16), .init(least: 6, most: 16), .init(least: 6, most: 16), .init(least: 7, isNumber: true),
-        .init(least: 8, most: 24), .init(least: 7),
+        .init(minimum: 16), .init(minimum: 6, maximum: 16), .init(minimum: 6, maximum: 16),
+        .init(minimum: 7, isNumber: true),
+        .init(minimum: 8, maximum: 24), .init(minimum: 7),
       ], width: width)
     let keys = order == .title ? sortedByTitle(keys) : keys
     if areDeleted { return deleted(keys.compactMap { service.notebook[$0] }, table) }

@@ -11,7 +11,7 @@ struct PeopleScreen {
   init(_ service: Service) { (self.service, time) = (service, ScreenTime(now: service.clock.date)) }
 
   private static let columns: [ScreenTable.Column] = [
-    .init(least: 8, most: 24), .init(least: 8, most: 9), .init(least: 16, most: 40), .init(least: 8),
+    .init(minimum: 8, maximum: 24), .init(minimum: 8, maximum: 9), .init(minimum: 16, maximum: 40), .init(minimum: 8),
   ]
 
   /// - Parameter handle: the document of the note.
@@ -59,7 +59,10 @@ struct PeopleScreen {
   /// All people whom the service knows or discovers on the network.
   func tableOfPeers(width: Int) -> ScreenTable {
     var table = ScreenTable(
-      [.init(least: 8, most: 24), .init(least: 9), .init(least: 12, most: 24), .init(least: 12), .init(least: 8)],
+      [
+        .init(minimum: 8, maximum: 24), .init(minimum: 9), .init(minimum: 12, maximum: 24), .init(minimum: 12),
+        .init(minimum: 8),
+      ],
       width: width)
     table.add(["People", "State", "Address", "Notes", "Key"])
     table.add(["\(service.identity.name) (you)", "", "", "", Self.short(service.repo.peerId)])

@@ -4,10 +4,10 @@ import JSONRPC
 struct ScreenTable {
   struct Column {
     /// The smallest width of the column.
-    var least = 4
+    var minimum = 4
     var isNumber = false
     /// The largest width of the column; nil for no limit.
-    var most: Int?
+    var maximum: Int?
   }
 
   /// What an editor needs to act on a line, as members of a JSON object; empty for a heading.
@@ -49,10 +49,10 @@ struct ScreenTable {
     for line in lines where line.cells.count == columns.count {
       for (index, cell) in line.cells.enumerated() { widths[index] = max(widths[index], DisplayWidth.of(cell)) }
     }
-    for (index, column) in columns.enumerated() { widths[index] = min(widths[index], column.most ?? widths[index]) }
+    for (index, column) in columns.enumerated() { widths[index] = min(widths[index], column.maximum ?? widths[index]) }
     var excess = widths.reduce(0, +) + Self.gap * (columns.count - 1) - width
     while excess > 0 {
-      let shrinkable = columns.indices.filter { widths[$0] > columns[$0].least }
+      let shrinkable = columns.indices.filter { widths[$0] > columns[$0].minimum }
       guard let widest = shrinkable.max(by: { widths[$0] < widths[$1] }) else { break }
       widths[widest] -= 1
       excess -= 1

@@ -2,7 +2,8 @@ import Automerge
 import AutomergeRepo
 import JSONRPC
 
-/// What others did to agendas since this person last opened them: marks in the agenda's list, and one line when it happens.
+/// Reports what others did to agendas since this person last opened them: by marks in the agenda's list, and by one
+/// line at once.
 ///
 ///     an event ──► pending ──the list is opened──► shown, until it is opened again
 ///                     └──the list is filled again──► added to what is shown

@@ -8,8 +8,8 @@ import JSONRPC
 /// letter typed, without another message. If *others* type at exactly that place, an editor keeps its own caret before
 /// the new letters, and then reports it again.
 ///
-/// Every change of the text may change the offset of such a cursor. For their own plain typing, clients move the carets
-/// they show by the same rule; after all other changes they are sent a new list.
+/// Every change of the text may change the offset of such a cursor. Clients move the carets that they show by the same
+/// rule while this person types plainly; after any other change the service sends them a new list.
 extension BufferBinding {
   func cursor(version: Int, rev: Int, ranges: [PositionRange]) {
     do {

@@ -27,9 +27,11 @@ extension BufferBinding {
     }
   }
 
-  func ack(version: Int, rev: Int) {
+  func ack(version: Int, rev: Int, wantsCarets: Bool = false) {
     do {
-      try buffer.acknowledge(version: version, rev: rev)
+      let isCurrent = try buffer.acknowledge(version: version, rev: rev)
+      // Otherwise a message is on its way after which it is sent them anyway.
+      if wantsCarets, isCurrent { sendCursors() }
       handle.storeSoon()
     } catch {
       resync(error.contradiction.reason)
@@ -175,7 +177,7 @@ extension BufferBinding {
   }
 
   /// Call when the note has another text object, because a meeting's item was moved. Brings what was typed here
-  /// meanwhile to that one, too, and sends the client the difference.
+  /// meanwhile to the new one, and sends the client the difference.
   func follow(_ moved: NoteDocument) {
     finishComparing()
     let before = source.allUTF8
@@ -185,15 +187,15 @@ extension BufferBinding {
     note = moved
     if mayWrite { apply(words ?? []) }
     let delta = TextDiff.delta(from: before, to: source.allUTF8)
-    // What other people left behind is brought by their own services, if they still run.
+    // Other people's services bring the words of their own people, if they still run.
     if delta.deletedBytes > 0, words == nil || item.isBranch || !mayWrite {
       service.recoveredTexts.keepSoon(id, "a peer moved its agenda item while it was open", before)
     }
     show(moved, by: delta)
   }
 
-  /// Call when another text of the document is the note's. The client is sent the difference; what it had is kept,
-  /// unless the document still has it.
+  /// Call when another text of the document is the note's. Sends the client the difference, and keeps what the client
+  /// had unless the document still has it.
   func turn(to other: NoteDocument) {
     finishComparing()
     let (before, isGone) = (source.allUTF8, !note.isVisible)
@@ -203,8 +205,8 @@ extension BufferBinding {
     editor.deliver(NoteNews.anotherText.parameters(uri: uri, id: id, title: title, peer: nil, name: nil))
   }
 
-  /// Continues with another text object, which the client is sent as a difference. The undo history belongs to the
-  /// former one.
+  /// Continues with another text object, and sends the client the difference. Drops the undo history, which belongs to
+  /// the former one.
   private func show(_ other: NoteDocument, by delta: TextDelta) {
     note = other
     undo.forget()

@@ -23,7 +23,7 @@ extension BufferOpener {
     return .stayed(left)
   }
 
-  /// Determines what the text of a buffer grew out of that has outlived services; nil if unknown.
+  /// Determines what the text of a buffer that has outlived services grew out of; nil if unknown.
   func origin(of key: NoteKey, _ memories: [KilledJournals.Memory], _ handle: DocHandle) async -> BufferOrigin? {
     switch await service.journal.killed.origin(of: key, memories, handle, service.notebook.storage) {
     case .known(let base, let object): .known(base, object: object)
@@ -32,8 +32,8 @@ extension BufferOpener {
     }
   }
 
-  /// Does what services should have done that ended before they had opened the buffer: merges the text that it was
-  /// opened with into the note, as that of a file. Returns that text as a base; nil if it cannot be one.
+  /// Some services ended before they had opened the buffer. Does what they should have done: merges the text that the
+  /// buffer was opened with into the note, as the text of a file. Returns that text as a base; nil if it cannot be one.
   func takeIn(
     opened: [UInt8], at path: String, _ key: NoteKey, _ handle: DocHandle
   ) async throws -> TextBase? {

@@ -145,8 +145,8 @@ final class BufferOpener {
     return attached != nil
   }
 
-  /// Loads what the file held, and the changes that the note needs to understand that: another process, which may not
-  /// be connected yet, has stored both. Otherwise its text in the file would be taken for new.
+  /// Loads what the file held, and the changes that this refers to: another process, which may not be connected yet,
+  /// has stored both. Otherwise the text that it wrote to the file would count as new.
   private func loadBase(of key: NoteKey, _ handle: DocHandle) async throws {
     try await service.environment.loadBase(of: key)
     let heads = service.notebook[key]?.fileBase?.heads ?? []
@@ -210,7 +210,8 @@ final class BufferOpener {
     NoteNews.cut(service.notebook[opening.key]?.title ?? service.title(of: opening.key.document), to: 40)
   }
 
-  /// The buffer is reopened while its document has not arrived. What the person typed since may exist nowhere else.
+  /// Call when the buffer is reopened before its document has arrived. What the person typed since may exist nowhere
+  /// else.
   func keepTyped(_ opening: Opening, unlessIn text: [UInt8]) {
     guard opening.mayHaveNews, opening.plain.text != text else { return }
     service.recoveredTexts.keepSoon(

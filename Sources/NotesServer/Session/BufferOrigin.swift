@@ -6,8 +6,8 @@ enum BufferOrigin {
   case missingFile
   /// Another text than the note's: the buffer existed before the note did, so both texts are kept.
   case unrelated
-  /// Another text than the file's: what a client had whose buffer stayed when the note was put away, or what the file held
-  /// once. So with a buffer that has outlived a service which left no trace of it.
+  /// Not the file's text, but what a client had whose buffer stayed when the note was deleted, or what the file held
+  /// once. Also for a buffer that has outlived a service, if that service left no trace of it.
   case stayed([TextBase])
   /// Exactly this text; for a meeting's item, as long as its text object is the same.
   case known(TextBase, object: String?)

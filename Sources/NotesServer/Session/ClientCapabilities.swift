@@ -8,7 +8,7 @@ struct ClientCapabilities {
   var takesEdits = false
   /// Whether it requests inlay hints again on `workspace/inlayHint/refresh`.
   var refreshesHints = false
-  /// Whether it can be asked to show a file.
+  /// Whether it supports `window/showDocument`.
   var showsDocuments = false
 
   var gate: OpenBuffer.Gate { speaksNotes ? .notes : .plain }

@@ -11,8 +11,8 @@ final class ClientUpdates {
   /// The interval between comparisons while other people are connected.
   private static let checkInterval: Duration = .seconds(30)
 
-  /// An edit of more parts than this waits until the client pauses: sent while the person types it would arrive too late, be
-  /// dropped, and have to be made again for the next keystroke.
+  /// An edit of more parts than this waits until the client pauses: if it were sent while the person types, the client
+  /// would drop it, and the service would make it again for each keystroke.
   private static let maximumPartsAtOnce = 64
   private static let quietDelay: Duration = .milliseconds(60)
   private static let maximumWait: Duration = .seconds(1)
@@ -167,8 +167,8 @@ final class ClientUpdates {
     return status
   }
 
-  /// Call when an event has told the client what changes its idea of the status: it is told the whole again, even if that is as
-  /// it was before.
+  /// Call after an event that changes what the client shows as the status: the client is sent the whole status again,
+  /// even if it is the same as before.
   func toldOfStatus() {
     lastStatus = nil
     statusChanged()

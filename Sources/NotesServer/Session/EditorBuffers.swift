@@ -136,7 +136,7 @@ final class EditorBuffers {
 
   /// - Parameters:
   ///   - reattachment: given if the buffer has outlived a service
-  ///   - note: the id of the note for whose the client takes the file
+  ///   - note: the id of the note that the client takes the file for
   func open(_ uri: String, _ plain: PlainBuffer, _ reattachment: Reattachment?, asNote note: String?) {
     switch buffers[uri] {
     case .attached(let binding): binding.detach()
@@ -181,8 +181,8 @@ final class EditorBuffers {
       if case .attached(let binding)? = buffers[uri] { return close(binding) }
       return buffers[uri] = nil
     }
-    // What was typed before the buffer was closed enters the document when that is here. If this process is killed before that,
-    // nothing else has it.
+    // What the person typed before closing the buffer enters the document when that is here. In case this process is
+    // killed before that, the journal has the text, or the recovered texts if it is long.
     opening.isClosed = true
     opening.waiting.append { [weak self] binding in self?.close(binding) }
     buffers[uri] = .opening(opening)

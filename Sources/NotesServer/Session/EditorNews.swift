@@ -102,7 +102,7 @@ final class EditorNews {
     let title = service.notebook[new]?.title ?? service.title(of: new)
     let news = NoteNews.moved(from: old, isOwn ? .removed(name) : .host(name))
     let event = news.parameters(uri: editor.buffers.uri(of: new), id: new, title: title, peer: peer, name: name)
-    service.siblings.events.tell(event)
+    service.siblings.events.tell(event, isKept: true)
     editor.deliver(event, to: new)
   }
 
@@ -113,7 +113,7 @@ final class EditorNews {
     let event = news.parameters(
       uri: editor.buffers.uri(of: id), id: id, title: service.title(of: id), peer: peer, name: name)
     // Only one process of this person is told of it.
-    service.siblings.events.tell(event)
+    service.siblings.events.tell(event, isKept: true)
     editor.deliver(event, to: id)
     service.readOnlyCopies.accessChanged(id)
   }
@@ -133,7 +133,7 @@ final class EditorNews {
     }
   }
 
-  /// What was typed is not in the note, because this person may only read it.
+  /// Reports that what the person typed is not in the note, which this person may only read.
   func refused(_ key: NoteKey, uri: String?, _ text: RecoveredText, path: String) {
     guard editor.isRunning else { return }
     editor.deliver(refusal(of: key, uri: uri, recovered: path))
@@ -146,7 +146,7 @@ final class EditorNews {
     guard editor.isRunning else { return service.recoveredTexts.tellSoon() }
     let uri = service.notebook[key]?.path.map(FileURI.uri(path:))
     let event = refusal(of: key, uri: uri, recovered: path)
-    service.siblings.events.tell(event)
+    service.siblings.events.tell(event, isKept: true)
     editor.deliver(event)
     service.recoveredTexts.told(text)
   }

@@ -63,7 +63,7 @@ final class LimitedNews {
     ])
   }
 
-  /// Whether the event is an answer to what this person does, or tells where their words are: no peer alone causes it.
+  /// Whether the event answers what this person did, or says where their words are: no peer alone causes it.
   private static func isOwn(_ event: JSONValue) -> Bool {
     switch event["kind"]?.stringValue {
     case "refused", "recovered", "notStored", "waiting", "away", "progress": true
@@ -75,7 +75,7 @@ final class LimitedNews {
   /// The peer that caused the event. The causes of the others are not known, and count together.
   private static func cause(of event: JSONValue) -> String {
     let peer = event["peer"]?.stringValue.map { PeerId($0).owner.description } ?? ""
-    // `PointLimit` counts these; a person who points often is not to delay other news.
+    // Counted separately, so that a person who points often does not delay other news; `PointLimit` limits these.
     return event["kind"] == "pointed" ? "pointing " + peer : peer
   }
 

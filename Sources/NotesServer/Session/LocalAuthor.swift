@@ -15,9 +15,9 @@ final class LocalAuthor {
 
   func rename(_ name: String) { identity.name = name }
 
-  /// The actor for writing a document, never the same one twice. A document that was removed and comes again from a
-  /// peer brings changes of ours that we no longer have; under the same actor they would look forged, and a new one
-  /// could have the number of an old one.
+  /// The actor for writing a document, never the same one twice. A document that was removed here and arrives again
+  /// from a peer contains changes of ours that we no longer know. If its author were our present actor, they would look
+  /// forged, and a new change could get the number of an old one.
   func actor(for document: DocumentId) -> ActorId {
     writtenIn.insert(document).inserted ? identity.actor : newActor()
   }

@@ -3,8 +3,8 @@ import AutomergeRepo
 import Foundation
 import Logging
 
-/// Follows hosts that move a document to remove a guest: the new document replaces the old one in this person's list,
-/// file and open buffers, with everything that was written into the old one meanwhile.
+/// Follows a host that has moved a document to remove a guest: the new document replaces the old one in this person's
+/// list, file and open buffers, with everything that was written into the old one meanwhile.
 ///
 ///     told ──the new document is here──► words brought ──► record and file moved ──► buffers moved ──► followed
 ///       ▲                                                                                                 │

@@ -3,7 +3,10 @@ import AutomergeRepo
 /// Shows this person's other processes that a note is open here.
 @AutomergeRepo
 final class NoteHold {
-  /// The pause before claiming a note again that another process holds.
+  /// The pause before claiming a note again that another process holds, which it usually does for milliseconds.
+  ///
+  /// A poll, because nothing reports that such a lock is free. A call that waits for it could not be ended at a deadline
+  /// and would occupy one of libuv's four threads, which the holder may need to write the file and release the lock.
   static let interval: Duration = .milliseconds(20)
 
   private let files: any WorkingFileAccess

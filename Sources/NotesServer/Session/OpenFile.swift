@@ -38,8 +38,9 @@ final class OpenFile {
   private var work: Task<Void, Never>?
   private var workNumber = 0
   private var looksAgain = false
-  /// The right to record what the file holds, if it was taken before the buffer was opened, or the store has not taken that yet:
-  /// another process would find the file's words, and not what this one knows of them. Given up after the next look.
+  /// The right to record what the file holds. Kept from before the buffer was opened, or until the store has the
+  /// record: another process would find the file's words without what this one knows about them. Released after the
+  /// next look.
   private var turn: (any NoteClaim)?
   private var planned: (any ScheduledAction)?
   /// The text object that the buffer has open. A meeting's item that is moved gets another one, and the buffer follows.
@@ -130,7 +131,7 @@ final class OpenFile {
     enqueue { [weak self] in await self?.lookOnce() }
   }
 
-  /// Whether what the file holds is still to be found out.
+  /// Whether it is not known yet what the file holds.
   var isBusy: Bool { work != nil || !claims.all.isEmpty || !claims.overwritten.isEmpty }
 
   /// Returns when no reading or merging is under way. A claim that was made while the file could not be read is checked now: a

@@ -41,8 +41,8 @@ struct PlainBuffer {
   var text: [UInt8]
   /// What the client had at first, which is what the file contained then.
   let opened: [UInt8]
-  /// For a buffer that was a note: the event that told the client that it no longer is, to be sent again if the client
-  /// continues as if it were.
+  /// For a buffer that was a note: the event that told the client so, which is sent again if the client treats the
+  /// buffer as a note.
   var farewell: JSONValue?
   /// Whether it was attached to a note's document.
   var wasAttached = false

@@ -22,8 +22,8 @@ extension ThreeWayMerge {
   /// The first of the bases through whose text the client's text has grown by words; nil if there is none. If only
   /// words were removed on the way, nothing can appear twice.
   ///
-  /// What the file contained before the client had its base does not count: a person who deletes everything that was
-  /// typed since has that text again, but has saved nothing.
+  /// What the file contained before the client had its base does not count: a person who deletes everything typed since
+  /// then has that text again, but has saved nothing.
   @concurrent
   func grewOffLoop(into text: [UInt8], throughOneOf bases: [TextBase]) async -> TextBase? {
     guard text.count <= Self.maximumSearchedBytes else { return nil }

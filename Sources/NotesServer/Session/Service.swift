@@ -98,7 +98,8 @@ public final class Service {
     case .documentReleased(let id):
       fileSync.forget(id)
       documentFiles.forget(id)
-    case .peerConnected, .peerDisconnected, .siblingConnected, .documentDeleted: break
+    case .siblingConnected: siblings.readOpenNotesAgain()
+    case .peerConnected, .peerDisconnected, .documentDeleted: break
     }
   }
 
@@ -174,7 +175,7 @@ public final class Service {
   /// The record of a document was read again.
   private func readRecord(of id: DocumentId) {
     watchIfPlaced(id)
-    // The process that has moved the note may have ended before it could say so.
+    // The process that moved the note may have ended before it told the others.
     let latest = notebook.latest(id)
     guard latest != id, environment.openNotes.contains(id) else { return }
     Task { @AutomergeRepo in await mover.heardOfMove(id, to: latest) }

@@ -45,8 +45,8 @@ final class ServiceEnvironment {
     try await notebook.takeUnrecordedBases(of: key, handle)
   }
 
-  /// The file of a note was found to contain this, or was written: journals that, lest it is forgotten if this process is
-  /// killed before it is stored.
+  /// Call when the file of a note was found to contain this, or was written: journals it, in case this process is
+  /// killed before the store has it.
   func fileHas(_ base: TextBase, _ key: NoteKey) {
     journal.fileHas(base, key, replacing: notebook[key]?.fileBase)
     notebook.update(key) { $0.fileBase = base }
@@ -85,10 +85,10 @@ final class ServiceEnvironment {
   /// A lock that one process of this person has at a time. Nil if it is not free in time.
   func turn(_ name: String) async -> (any NoteClaim)? { await claim(name, within: .seconds(4)) }
 
-  /// A lock that another process of this person may hold. Nil if it still does after this time. The system does not
-  /// report when a lock is released, so this tries again and again.
-  func claim(_ name: String, exclusively: Bool = true, within longest: Duration) async -> (any NoteClaim)? {
-    let end = clock.now + longest
+  /// A lock that another process of this person may hold. Nil if it still does after this time. `NoteHold.interval` says
+  /// why this is a poll.
+  func claim(_ name: String, exclusively: Bool = true, within maximum: Duration) async -> (any NoteClaim)? {
+    let end = clock.now + maximum
     while true {
       if let claim = files.claim(name, exclusively: exclusively) { return claim }
       guard clock.now < end, await clock.pause(for: NoteHold.interval) else { return nil }

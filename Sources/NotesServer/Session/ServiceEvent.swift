@@ -26,7 +26,7 @@ enum ServiceEvent {
   case deletedForEveryone(DocHandle, isNews: Bool)
   /// Words that a read-only note does not accept were kept in the file at this path.
   case refused(NoteKey, RecoveredText, path: String)
-  /// Tell the person of recovered texts: the parameters of a `notes/event`.
+  /// Recovered texts that the person does not know of: the parameters of a `notes/event`.
   case recovered(JSONValue)
   /// Whether all recovered texts of the document are stored may have changed.
   case heldTextsChanged(DocumentId)

@@ -17,7 +17,7 @@ public final class Session {
   private var shutdown: Task<Void, Never>?
   /// Messages that arrived before the service had read its notes, in order.
   private var early: [Connection.Event] = []
-  /// Whether the service has read its notes, and all early messages were handled.
+  /// Whether the service has read its notes and has handled all early messages.
   private var takesEvents: Bool
   private var hasEndedEarly = false
   /// Called once, when everything is stored, with the exit code.

@@ -37,7 +37,7 @@ final class SiblingRequests {
   /// Carries out requests here, if this process has the network.
   weak var performer: (any SiblingRequestPerforming)?
 
-  /// A request that is some other process's to carry out, or ours if we get the network in time.
+  /// A request for the process with the network: another process, or this one if it gets the network in time.
   private struct Passed {
     let id: String
     let peer: PeerId
@@ -108,7 +108,7 @@ final class SiblingRequests {
     carryOut(method, bytes, id, for: sibling, performer)
   }
 
-  /// The sender of a request that no process has accepted yet has not given up.
+  /// The sender of a request that no process has accepted says that it still waits.
   private func stillWaits(_ fields: [String: CBOR], _ sibling: PeerId) {
     guard let index = origins.firstIndex(where: { $0.id == fields["request"]?.text }) else { return }
     origins[index].since = clock.now

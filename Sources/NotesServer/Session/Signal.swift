@@ -3,17 +3,17 @@ import AutomergeRepo
 
 /// Wakes tasks that wait for a condition whenever it may have become true.
 @AutomergeRepo
-final class Signal {
+package final class Signal {
   private let clock: any RepoClock
   private var waiting: [Int: OneReply<Void>] = [:]
   private var waitCount = 0
   /// How many times this was sent.
   private(set) var count = 0
 
-  init(clock: any RepoClock) { self.clock = clock }
+  package init(clock: any RepoClock) { self.clock = clock }
 
   /// Call when a condition may have become true.
-  func send() {
+  package func send() {
     count += 1
     let replies = waiting.values
     waiting = [:]
@@ -33,21 +33,21 @@ final class Signal {
   }
 
   /// Returns when the condition is true, or after a while.
-  func wait(within longest: Duration, until condition: () -> Bool) async {
-    let end = clock.now + longest
+  package func wait(within maximum: Duration, until condition: () -> Bool) async {
+    let end = clock.now + maximum
     while !condition(), clock.now < end { await next(after: count, until: end) }
   }
 }
 
 extension DocHandle {
   /// Returns whether the document has these changes: as soon as it does, or after a while.
-  func has(_ heads: Set<ChangeHash>, within longest: Duration, by clock: any RepoClock) async -> Bool {
+  func has(_ heads: Set<ChangeHash>, within maximum: Duration, by clock: any RepoClock) async -> Bool {
     let signal = Signal(clock: clock)
     let observation = observe { event in
       if case .headsChanged = event { signal.send() }
     }
     defer { observation.cancel() }
-    await signal.wait(within: longest) { document.unknown(heads).isEmpty }
+    await signal.wait(within: maximum) { document.unknown(heads).isEmpty }
     return document.unknown(heads).isEmpty
   }
 }

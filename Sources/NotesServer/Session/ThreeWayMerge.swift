@@ -136,7 +136,7 @@ struct ThreeWayMerge: Sendable {
     var isWholeBase: Bool
   }
 
-  /// Of the texts that the client may have had, picks the one that differs least from the client's text.
+  /// Picks, of the texts that the client may have had, the one that differs least from the client's text.
   ///
   /// Whatever the client's text lacks of the chosen one counts as deleted. So a text that the client had for certain always
   /// counts; one that it may have had counts only if the client lacks nothing of it, or a file shows that it was written. At

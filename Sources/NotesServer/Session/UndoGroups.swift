@@ -85,7 +85,7 @@ struct UndoGroups {
   }
 
   /// Records a change that undid `group`, which `next` returned.
-  mutating func tookBack(_ direction: Direction, _ group: Group, by change: ChangeHash) {
+  mutating func reverted(_ direction: Direction, _ group: Group, by change: ChangeHash) {
     let taken = Group(changes: [change], time: group.time)
     switch direction {
     case .undo: redoable.append(taken)

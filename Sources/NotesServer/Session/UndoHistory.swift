@@ -24,8 +24,7 @@ final class UndoHistory {
 
   init(of binding: BufferBinding) { self.binding = binding }
 
-  /// Call when the buffer brought words that no service had received before one ended: they are the last that the
-  /// person typed.
+  /// Call when a reopened buffer has words that no service received: they are the last that the person typed.
   func typedUnheard() {
     guard binding.mayWrite, let change = handle.document.lastChange(by: handle.document.actor) else { return }
     groups.did(change, date: service.clock.date.milliseconds)
@@ -59,7 +58,7 @@ final class UndoHistory {
       let made = try handle.change { try $0.revert(changes, alsoOf: authors, timestamp: service.clock.date) }
       // It has no visible effect left: undo the one before it.
       guard let made else { continue }
-      groups.tookBack(direction, group, by: made)
+      groups.reverted(direction, group, by: made)
       try binding.undid(since: before)
       return true
     }
@@ -116,8 +115,8 @@ final class UndoHistory {
     }
   }
 
-  /// Puts what is known now below what the person has done meanwhile, and carries out what has waited: each as if nothing
-  /// had been done after it yet.
+  /// Puts the loaded groups below what the person has done meanwhile. Then carries out the actions that waited, each as
+  /// if the person had done nothing after it.
   private func loaded(_ earlier: UndoGroups) {
     guard isLoading else { return }
     isLoading = false
@@ -139,8 +138,8 @@ final class UndoHistory {
     for index in waiting.indices { waiting[index].groups = UndoGroups() }
   }
 
-  /// Runs the action when everything can be undone that the person has done until now. What the person does later is
-  /// none of it.
+  /// Runs the action once everything that the person has done until now can be undone. What the person does later is
+  /// not undone by it.
   func whenKnown(_ action: @escaping @AutomergeRepo () -> Void) {
     guard isLoading else { return action() }
     waiting.append((groups, action))

@@ -1,7 +1,7 @@
 import AutomergeRepo
 import Logging
 
-/// The text of a buffer whose note did not arrive: kept as a recovered text, unless its file has it.
+/// Keeps the text of a buffer whose note did not arrive as a recovered text, unless its file has it.
 @AutomergeRepo
 struct UnmergedText {
   let key: NoteKey

@@ -39,8 +39,9 @@ final class Admissions {
     return entry.host == peer || entry.host == nil && grants.guests(on: document)[peer] == .write
   }
 
-  /// Takes a host's changes from now on. The access that it granted is stored after that: if this process dies before,
-  /// it can ask again. The document comes first: to look for it in the store would mean to wait for the writing.
+  /// Takes a host's changes from now on. The access that it granted is stored after that: if this process dies before
+  /// that, it can ask the host again. The document comes first: looking for it in the store would have to wait for the
+  /// write.
   ///
   /// - Returns: false, and nothing has changed, if the document is in memory and not from this host, or if another host has
   ///   just let us in.

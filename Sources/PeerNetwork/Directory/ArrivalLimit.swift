@@ -16,8 +16,8 @@ struct ArrivalLimit {
   private var warnings: [PeerId: Duration] = [:]
   static let maximumWarningsPerHour = 3
 
-  /// Whether to warn now that another peer uses this peer's name: once an hour, and three times an hour for all peers, since a
-  /// stranger may call itself like each of our friends in turn.
+  /// Whether to warn now that another peer uses this peer's name: once an hour, and three times an hour for all peers,
+  /// since a stranger may take the names of all our friends in turn.
   mutating func allowsWarning(of owner: PeerId, at now: Duration) -> Bool {
     warnings = warnings.filter { now - $0.value < .seconds(60 * 60) }
     guard warnings[owner] == nil, warnings.count < Self.maximumWarningsPerHour else { return false }

@@ -3,11 +3,11 @@ import AutomergeRepo
 import Foundation
 import PeerTransport
 
-/// A document continues as another one, with the same text and history, without the removed guests.
+/// The move of a document to a successor with the same text and history, but without the removed guests.
 public struct DocumentMove: Hashable, Sendable {
   static let key = "moves"
   static let type = "moved"
-  /// Larger than the number of heads that people's writing ever causes.
+  /// More heads than people who write at the same time ever cause.
   static let maximumHeads = 1024
   /// The most people who may have one document. Source: PeerProtocol.md, "Guests of one host".
   static let maximumPeople = GuestList.maximumGuests

@@ -14,7 +14,7 @@ public final class Grants: ShareAuthorizing {
   private(set) var dismissed: [DocumentId: Set<PeerId>] = [:]
   /// Guests of ours that have given the document back, while this process runs. Only this person can let them in again.
   private(set) var left: [DocumentId: Set<PeerId>] = [:]
-  /// Guests whose access this person has changed since they were let in; they may not have heard of it.
+  /// Guests whose access this person has changed since they were let in; they may not know of the change yet.
   private(set) var revised: [DocumentId: Set<PeerId>] = [:]
   /// The access that hosts have granted to this person for their documents.
   private(set) var joined: [DocumentId: Joined] = [:]

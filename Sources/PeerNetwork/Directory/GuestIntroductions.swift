@@ -13,7 +13,7 @@ final class GuestIntroductions {
   private let store: PeerStore
   /// For each connected guest and document, the guests that we have told it about.
   private var told: [PeerId: [DocumentId: GuestList]] = [:]
-  /// A list of guests that came before it was decided whether its sender is the document's host.
+  /// A list of guests that arrived before this process knew whether its sender is the document's host.
   private struct Held {
     let host: PeerId
     var list: GuestList?

@@ -16,7 +16,7 @@ struct Hearsay {
     names[peer] = name
   }
 
-  /// Drops what a stranger claimed that has gone.
+  /// Drops the claims of a stranger that has left.
   mutating func forget(_ peer: PeerId) { names[peer] = nil }
 
   /// Replaces what a host claimed earlier.

@@ -39,8 +39,8 @@ final class LinkKeeper {
     links.keepConnected(to: peer, at: registry.remember(peer, name: name, addresses: addresses))
   }
 
-  /// The same for a peer that may be just another guest of a host: keeps it connected unless other peers carry its
-  /// changes.
+  /// The same for a peer that may be only another guest of a host: keeps it connected unless other peers pass its
+  /// changes on.
   func rememberTrusted(_ peer: PeerId, name: String?, addresses: [PeerAddress]) {
     let addresses = registry.remember(peer, name: name, addresses: addresses)
     if isCalled(peer) { links.keepConnected(to: peer, at: addresses) }

@@ -3,7 +3,7 @@ import AutomergeRepo
 /// The keys by which names are compared, each computed once: lists compare every name with every other.
 @AutomergeRepo
 final class NameKeys {
-  /// More than peers are connected and heard at a time.
+  /// More than the number of peers that are connected or nearby at a time.
   private static let maximumCount = 2048
 
   private var keys: [String: String] = [:]

@@ -21,7 +21,7 @@ extension PeerDirectory {
   /// Confirms that the digits are equal: the two people have met, and the document is sent.
   public func confirm(_ invitation: [UInt8]) { invitations.confirm(invitation, areEqual: true) }
 
-  /// Reports that the digits differ: the document is not sent.
+  /// Call if the digits differ: the document is not sent.
   public func refuse(_ invitation: [UInt8]) { invitations.confirm(invitation, areEqual: false) }
 
   /// The invitations that wait for this person, or for an answer to this person.

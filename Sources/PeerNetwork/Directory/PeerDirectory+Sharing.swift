@@ -21,9 +21,9 @@ extension PeerDirectory {
   }
 
   /// Stops sharing a document with one peer or with all, and revokes its tickets. The peers keep what they already
-  /// have. A document of another host becomes our own, if that host is among the peers.
+  /// have. If one of the peers is the document's host, the document becomes our own.
   ///
-  /// - Returns: false if it was not shared with them, nor could be: there was no ticket, and no invitation.
+  /// - Returns: false if it was not shared with them, and no ticket or invitation could have led to that.
   @discardableResult
   public func unshare(_ document: DocumentId, from peer: PeerId? = nil) async throws(StorageError) -> Bool {
     let wasShared = isShared(document, with: peer)

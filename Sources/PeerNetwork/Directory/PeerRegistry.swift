@@ -10,7 +10,7 @@ final class PeerRegistry {
   let network: any PeerMessaging
   /// The peers that are stored, by their ids.
   private(set) var known: [PeerId: KnownPeer] = [:]
-  /// The peers on the local network. Nothing of it is proved.
+  /// The peers that announce themselves on the local network. None of these claims is proved.
   private(set) var nearby: [PeerId: NearbyPeers.Peer] = [:]
   /// What peers say of themselves and of each other.
   private(set) var hearsay = Hearsay()
@@ -120,17 +120,17 @@ final class PeerRegistry {
 
   // MARK: What is heard
 
-  /// A peer is heard on the local network.
+  /// Call when a peer is heard on the local network.
   ///
   /// - Returns: whether it was not heard before.
   func heard(_ peer: NearbyPeers.Peer) -> Bool { nearby.updateValue(peer, forKey: peer.peer) == nil }
 
-  /// A peer is no longer heard. False if it was not heard before either.
+  /// Call when a peer is no longer heard. False if it was not heard before either.
   func lost(_ peer: PeerId) -> Bool { nearby.removeValue(forKey: peer) != nil }
 
-  /// A peer that we have not met calls itself this.
+  /// Call when a peer that we have not met claims this name.
   func claims(_ name: String, by peer: PeerId) { hearsay.note(name, of: peer) }
 
-  /// A host lists these guests.
+  /// Call when a host has sent this list of guests.
   func listed(_ guests: GuestList) { hearsay.take(guests) }
 }

@@ -7,7 +7,7 @@ struct PeerStore {
   let storage: any StorageProvider
   let logger: Logger
 
-  /// Writes data that is not worth failing for. On an error the data in memory stays valid, and the log reports it.
+  /// Writes data whose loss is no reason to fail. On an error the data in memory stays valid, and the log reports it.
   func keep(_ write: @Sendable (any StorageProvider) async throws(StorageError) -> Void) async {
     do throws(StorageError) {
       try await write(storage)

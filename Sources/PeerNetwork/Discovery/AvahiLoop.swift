@@ -61,7 +61,7 @@ final class AvahiLoop {
 
 private final class Watch {
   private let watcher: DescriptorWatcher
-  /// The events that have occurred, while avahi handles them.
+  /// The events that have occurred; set while avahi handles them.
   private(set) var happened: UInt32 = 0
 
   init?(_ loop: Loop, _ descriptor: Int32, _ callback: AvahiWatchCallback, _ context: UnsafeMutableRawPointer?) {

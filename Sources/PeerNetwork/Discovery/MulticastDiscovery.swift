@@ -163,7 +163,7 @@ public final class MulticastDiscovery {
         }, Unmanaged.passUnretained(self).toOpaque())
     }
     guard let group else { return notAnnounced() }
-    // Each address only on its own network: elsewhere it would lead nowhere, or to another machine.
+    // Announces each address only on its own network: elsewhere it would lead nowhere, or to another machine.
     for interface in usable {
       var address = AvahiAddress()
       guard avahi_address_parse(interface.address.host, Self.anyProtocol, &address) != nil else {

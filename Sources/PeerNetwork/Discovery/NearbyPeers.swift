@@ -1,7 +1,7 @@
 import AutomergeRepo
 import PeerTransport
 
-/// What a service on the local network says about itself. Nothing of this is proved; only a link can do that.
+/// What a service on the local network says about itself. Only a link can prove it.
 public struct Announcement: Hashable, Sendable {
   /// The service's kind in DNS-SD.
   public static let serviceType = "_notes-lsp._tcp"
@@ -20,7 +20,7 @@ public struct Announcement: Hashable, Sendable {
     (self.peer, self.name, self.port, self.service) = (peer, name, port, service)
   }
 
-  /// Reads the strings of a TXT record; nil if no peer of our kind would have written them.
+  /// Reads the strings of a TXT record; nil if they are not those of a peer of our kind.
   init?(texts: [String: String], port: UInt16) {
     guard texts["v"] == Self.version, port != 0, let id = texts["peer_id"],
       Identity.fingerprint(of: PeerId(id)) != nil

@@ -35,8 +35,8 @@ final class InvitationExchange {
 
   // MARK: Inviting
 
-  /// Invites a peer to a document. Returns when the invitation has arrived, with the digits to compare if the two meet for the
-  /// first time. The document is then sent only after `confirm` as well as the other's yes.
+  /// Invites a peer to a document. Returns when the invitation has arrived, with the digits to compare if the two meet
+  /// for the first time. The document is then sent only after both `confirm` and the other person's acceptance.
   ///
   /// - Parameter id, nonce: random.
   func invite(
@@ -82,7 +82,8 @@ final class InvitationExchange {
     InvitationSummary(invitation, name: registry.name(of: invitation.peer))
   }
 
-  /// This person says whether the digits are equal: if so, the two have met, and the document is sent.
+  /// Call when this person has said whether the digits are equal: if they are, the two have met, and the document is
+  /// sent.
   func confirm(_ invitation: [UInt8], areEqual: Bool) { perform(invitations.confirm(invitation, areEqual: areEqual)) }
 
   /// This person trusts a peer: confirms the invitations that waited for the digits to be compared.
@@ -126,9 +127,9 @@ final class InvitationExchange {
 
   // MARK: Answering
 
-  /// Answers an invitation. After a yes it returns when the document may be opened.
+  /// Answers an invitation. After accepting, returns when the document may be opened.
   ///
-  /// - Returns: the document, nil after a no.
+  /// - Returns: the document; nil after declining.
   func answer(_ id: [UInt8], accepts: Bool) async throws(InvitationError) -> DocumentId? {
     guard let invitation = received.first(where: { $0.id == id }) else { throw .unknown }
     let peer = invitation.peer
@@ -240,8 +241,9 @@ final class InvitationExchange {
     if documents.handle(of: sent.document) == nil { await documents.fetch(sent.document) }
   }
 
-  /// Both have accepted, and we may open the document: takes the inviter's changes from now on. The inviter may have taken a
-  /// day for it, so the document may be here from elsewhere by now; then only the two people have met.
+  /// Both have accepted, and we may open the document: takes the inviter's changes from now on. The inviter may have
+  /// taken a day to confirm, so the document may be here from elsewhere by now; then nothing changes but that the two
+  /// people have met.
   private func granted(_ received: Invitations.Received, _ access: Access) async {
     let isElsewhere = await admissions.isElsewhere(received.document, than: received.peer)
     // This person may have blocked or forgotten the inviter in the meantime.

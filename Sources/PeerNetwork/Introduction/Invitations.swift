@@ -78,7 +78,7 @@ public struct Invitations: Sendable {
     case cheated(PeerId)
     /// The inviter could compute the digits, and left without opening its offer.
     case brokeOff(Received)
-    /// So many invitations were broken off that further ones from people who were not met are refused.
+    /// So many invitations were broken off that further ones from strangers are refused.
     case closedToStrangers
   }
 
@@ -240,14 +240,14 @@ public struct Invitations: Sendable {
       return [.send(.nonce(known.nonce, knowsInviter: isKnown), invitation: id, to: peer)]
     }
     if let index = interrupted.firstIndex(where: { $0.id == id }) {
-      // The same number as before, which reveals nothing new and costs no try.
+      // Our number is the same as before, so it reveals nothing new and costs no try.
       guard interrupted[index].peer == peer, interrupted[index].commitment == offer.commitment else { return [] }
       var again = interrupted.remove(at: index)
       again.time = now
       receivedOnes.append(again)
       return [.send(.nonce(again.nonce, knowsInviter: isKnown), invitation: id, to: peer)]
     }
-    // Strangers leave room for people who were met.
+    // Strangers must leave room for people this person has met.
     guard receivedOnes.count(where: { $0.isFromFriend == isKnown }) < Self.maximumOpen, mayInvite(peer, at: now)
     else { return [] }
     // A newer one for the same document replaces the older one.

@@ -1,7 +1,7 @@
 import AutomergeRepo
 import Foundation
 
-/// Limits the invitations taken from people not met.
+/// Limits the invitations that this person gets from strangers.
 ///
 /// The inviter can compute the digits first. An attacker could break off if they do not match, before the person sees
 /// anything, and try again under a new key. So every offer costs one try when our number is revealed; the try is

@@ -4,8 +4,8 @@ import AutomergeRepo
 struct PendingInvitation {
   /// The time limit for the other machine.
   static let deliveryTimeout: Duration = .seconds(10)
-  /// How long the other person may take to compare the digits before this person, having accepted, sees that they have
-  /// to wait.
+  /// After this person has accepted: how long the other person may take to compare the digits before this person sees
+  /// that they have to wait.
   static let grantTimeout: Duration = .seconds(60)
 
   enum Outcome {

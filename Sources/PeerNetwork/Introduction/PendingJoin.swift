@@ -11,17 +11,19 @@ final class PendingJoin {
   }
 
   nonisolated static let timeout: Duration = .seconds(10)
-  /// How long it is enough to have looked for the document in the store: looking again would delay the text.
+  /// How long the result of looking for the document in the store counts: looking again would delay the text.
   nonisolated static let checkLifetime: Duration = .seconds(1)
 
-  /// How many calls in a row may fail: one that meets a full house is closed before it has said who calls.
+  /// How many calls in a row may fail: a host with too many connections closes a call before the caller has introduced
+  /// itself.
   private nonisolated static let maximumFailures = 3
 
   /// The fields to send to the host.
   let message: TicketMessage
   /// Where to call the host again if the link is cut before it answers.
   let addresses: [PeerAddress]
-  /// When we knew that the document is not here from elsewhere; nil if we do not know which document it is.
+  /// When the store last showed that the document is not here from elsewhere; nil if we do not know which document it
+  /// is.
   let checkedAt: Duration?
   let reply: OneReply<Result<DocumentId, JoinError>>
   let timer: any ScheduledAction

@@ -47,7 +47,7 @@ public struct TicketBook: Sendable {
     document: DocumentId, secret: [UInt8], access: Access, uses: Int, expires: Date?, deadline: Duration? = nil
   ) {
     if entries.count >= Self.maximumTickets {
-      // Prefers one that is used up or expired.
+      // Replaces one that is used up or expired, if there is one.
       entries.remove(at: entries.firstIndex { $0.usesLeft == 0 || $0.expires == .distantPast } ?? 0)
     }
     entries.append(

@@ -93,7 +93,7 @@ final class TicketHolder {
   ///
   /// - Parameters:
   ///   - addresses: where to call the host again if the link is cut before it answers
-  ///   - checkedAt: when we knew that the document is not here from elsewhere
+  ///   - checkedAt: when the store last showed that the document is not here from elsewhere
   private func present(
     _ message: TicketMessage, as key: PendingJoin.Key, at addresses: [PeerAddress], checkedAt: Duration? = nil
   ) async -> Result<DocumentId, JoinError> {
@@ -113,8 +113,8 @@ final class TicketHolder {
   /// Whether we wait for this host's answer.
   func isAwaited(_ host: PeerId) -> Bool { pending.keys.contains { $0.host == host } }
 
-  /// A new link to a host. Messages on the last one may be lost, so the ticket is presented again. The host does not count the
-  /// same peer twice.
+  /// A new link to a host. Messages on the last one may be lost, so this presents the ticket again. The host does not
+  /// count the same peer twice.
   func connected(to host: PeerId) {
     for (key, waiting) in pending where key.host == host {
       network.send(type: TicketMessage.type, fields: waiting.message.fields, to: host)
@@ -159,8 +159,8 @@ final class TicketHolder {
     finish(PendingJoin.Key(host: host, document: document), .failure(JoinError(kind: kind)))
   }
 
-  /// Takes the host's changes from now on: they follow right behind its answer. For a spoken ticket, only now do we know the
-  /// document. Behind a late answer, the document may have come from elsewhere.
+  /// Takes the host's changes from now on: they follow right behind its answer. The answer to a spoken ticket is the
+  /// first to name the document. If the answer is late, the document may have come from elsewhere meanwhile.
   func accepted(_ document: DocumentId, _ access: Access, host: PeerId, isSpoken: Bool) {
     let key = PendingJoin.Key(host: host, document: isSpoken ? nil : document)
     guard let waiting = pending[key] else { return }

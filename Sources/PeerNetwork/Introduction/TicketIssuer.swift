@@ -2,7 +2,7 @@ import AutomergeRepo
 import Foundation
 import PeerTransport
 
-/// The tickets that this person has given out, and the peers that come with them.
+/// The tickets that this person has given out, and the peers that present them.
 @AutomergeRepo
 final class TicketIssuer {
   private let documents: any SharedDocuments
@@ -93,8 +93,8 @@ final class TicketIssuer {
       Task { await self.admit(peer, to: document, access, isSpoken: isSpoken) }
     case (.repeated(let access, let isRecent), let document?):
       // A peer that has the document may present its ticket again. One that has lost the document since has lost the
-      // ticket's grant, too. A peer that has the document is told so again, but this person is told once, however often
-      // the peer asks.
+      // ticket's grant, too. A peer that has the document gets the same answer again, but this person gets one report,
+      // however often the peer asks.
       let granted = grants.guests(on: document)[peer] ?? .none
       if granted > .none { return send(.accepted(document, granted, isSpoken: isSpoken), to: peer) }
       let isGone = grants.dismissed[document]?.contains(peer) == true || grants.left[document]?.contains(peer) == true

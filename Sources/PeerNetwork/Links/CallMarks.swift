@@ -9,7 +9,7 @@ struct CallMarks {
 
   init(run: UInt64) { self.run = run }
 
-  /// Says who answers a call.
+  /// The mark that this process sends in answer to a call.
   var answer: CallMark { CallMark(run: run) }
 
   /// The mark of a call that is about to introduce itself to this peer.

@@ -158,7 +158,7 @@ public final class TCPProvider: NetworkProvider {
   private func proven(_ link: PeerLink, _ peer: PeerId) {
     if policy.isBlocked(peer) { return link.close(.stopped, politely: false) }
     guard link.direction == .outgoing else { return }
-    // Another call was quicker.
+    // Another call to the peer has succeeded first.
     if link.expectedPeer == peer, isConnected(peer), !redials.isUnderWay(to: peer) {
       links.takeAttempt(of: link)?(.success(peer))
       return link.close(.stopped)

@@ -7,9 +7,9 @@ import Foundation
 ///     first (the smaller id):   greeting ──nonce─(proof)─► waiting ──proof──► agreed
 ///     second:                   greeting ──nonce──► waiting ──proof─(proof)─► agreed
 ///
-/// The first peer proves first, so the second reveals nothing to a peer that does not know the passcode: it only says
-/// that it refuses. A peer that has a proof can test passcodes on it, though `PasscodeKey` makes this slow; so choose
-/// one that cannot be guessed.
+/// The first peer proves first, so the second reveals nothing but its refusal to a peer that does not know the
+/// passcode. A peer that has a proof can test passcodes on it, though `PasscodeKey` makes this slow; so choose one that
+/// cannot be guessed.
 struct PasscodeHandshake {
   static let messageType = "passcode"
   static let nonceByteCount = 32

@@ -1,4 +1,4 @@
-/// Decides the part of this process among those of one store: one is the hub, and the others are connected to it.
+/// Decides the role of this process among those of one store: one is the hub, and the others are connected to it.
 ///
 ///     seeking ──has the lock──► hub
 ///      │   ▲

@@ -28,7 +28,7 @@ public final class StoreSiblingProvider: NetworkProvider {
   /// Nil until started and after stopping.
   private var repoPeer: LocalPeer?
   private var links: [ObjectIdentifier: PeerLink] = [:]
-  /// What to call with the outcome of each link that we have called.
+  /// The closures that wait for the outcomes of our calls, by their links.
   private var calls: [ObjectIdentifier: @AutomergeRepo (LinkError?) -> Void] = [:]
   private var linkOfPeer: [PeerId: PeerLink] = [:]
 

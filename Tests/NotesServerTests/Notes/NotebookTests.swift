@@ -301,6 +301,22 @@ import Testing
     #expect(try await texts(notebook.clientBases(of: key, run: nil)) == ["three"])
   }
 
+  @Test func whatAClientSaidLongAgoThatItWroteToTheFileIsForgotten() async throws {
+    let (notebook, id) = (try await notebook([try record(1, "Tea")]), try id(1))
+    let key = NoteKey(id)
+    func base(minutes: Double) -> ClientBase {
+      ClientBase(base: TextBase(heads: [], steps: []), time: start.addingTimeInterval(60 * minutes))
+    }
+    try await storage.commit([
+      .save(base(minutes: 1).item(key, run: "one")), .save(base(minutes: 1).writtenItem(key, run: "one")),
+      .save(base(minutes: 2).writtenItem(key, run: "two")),
+    ])
+    try await notebook.forgetClientBases(before: start.addingTimeInterval(90))
+    let left = try await storage.loadRange([ClientBase.collection]).map(\.key)
+    let expected = [base(minutes: 1).item(key, run: "one"), base(minutes: 2).writtenItem(key, run: "two")]
+    #expect(Set(left) == Set(expected.map(\.key)))
+  }
+
   @Test func aRecordThatTheStoreDoesNotTakeIsStoredWithTheNextOne() async throws {
     let faulty = FaultyStorage(storage)
     let (notebook, id) = (Notebook(storage: faulty), try id(1))

@@ -5,7 +5,7 @@ import Testing
 @testable import NotesServer
 
 @Suite struct ScreenTableTests {
-  private let columns: [ScreenTable.Column] = [.init(least: 6), .init(isNumber: true), .init(least: 4)]
+  private let columns: [ScreenTable.Column] = [.init(minimum: 6), .init(isNumber: true), .init(minimum: 4)]
 
   @Test func columnsAreAlignedByWhatTheyTakeOnTheScreen() {
     var table = ScreenTable(columns, width: 80)

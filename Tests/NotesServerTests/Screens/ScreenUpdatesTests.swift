@@ -26,7 +26,7 @@ import Testing
   }
 
   private func table(_ names: [String]) -> ScreenTable {
-    var table = ScreenTable([.init(least: 8)], width: 80)
+    var table = ScreenTable([.init(minimum: 8)], width: 80)
     for name in names { table.add([name], [("id", .text(name))]) }
     return table
   }

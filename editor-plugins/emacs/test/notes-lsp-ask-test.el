@@ -16,7 +16,7 @@
 
 (defvar notes-lsp--last-version)
 
-(defconst notes-test-most-seconds 3
+(defconst notes-test-maximum-seconds 3
   "What a tenth of a second may become on a busy machine.")
 
 (defmacro notes-test-with-service (command &rest body)
@@ -49,7 +49,7 @@
   "Evaluate BODY, which must not hold Emacs up."
   `(let ((start (float-time)))
      (prog1 (progn ,@body)
-       (should (< (- (float-time) start) notes-test-most-seconds)))))
+       (should (< (- (float-time) start) notes-test-maximum-seconds)))))
 
 (defun notes-test-press (command &rest arguments)
   "Give COMMAND with ARGUMENTS as the command loop would."

@@ -53,14 +53,15 @@
       (insert "XYZ")
       (should (= 9 (notes-lsp--caret-of notes-test-note "p")))
       (should (equal '((9 . 10)) (funcall shown)))
-      ;; The service wrote these down before it heard of what was typed, and of more.
-      (notes-lsp--flush notes-test-note)
-      (goto-char 1)
-      (insert "new\nline ")
+      ;; The service wrote these down before it heard of what was typed: they are asked for again, and not shown.
       (notes-lsp--flush notes-test-note)
       (funcall announce 1 1 1)
-      (should (equal "ef" (buffer-substring (notes-lsp--caret-of notes-test-note "p")
-                                            (+ 2 (notes-lsp--caret-of notes-test-note "p"))))))))
+      (should (equal '((9 . 10)) (funcall shown)))
+      (should (equal '(:notes/ack :version 2 :carets t)
+                     (list (caar notes-test-sent) :version (plist-get (cdar notes-test-sent) :version)
+                           :carets (plist-get (cdar notes-test-sent) :carets))))
+      (funcall announce 2 1 0)
+      (should (equal '((5 . 6)) (funcall shown))))))
 
 (ert-deftest notes-test-many-edits-are-applied-in-slices ()
   (notes-test-with ""

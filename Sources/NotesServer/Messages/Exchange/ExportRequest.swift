@@ -105,7 +105,7 @@ extension Parameters {
     return path
   }
 
-  /// A relative path would be one from wherever this process was started.
+  /// A relative path would start at the directory in which this process was started.
   func absolutePathIfPresent(_ field: String) throws(ResponseError) -> String? {
     guard let path = try stringIfPresent(field) else { return nil }
     guard path.hasPrefix("/"), !path.utf8.contains(0) else { throw invalid(field, "must be an absolute path") }

@@ -52,7 +52,8 @@ struct ImportRequest: EditorRequest {
     return Result(first: Imported(place: NotePlace(record, service)))
   }
 
-  /// Imports the documents of a directory of automerge-repo; of another folder the files that a note can be made of.
+  /// Imports the documents of a directory in the layout of automerge-repo, or, from any other folder, the files that
+  /// can become notes.
   private func importDirectory(_ editor: Editor) async throws -> Result {
     let service = editor.service
     let documents = try await RepoDirectory.documents(in: path, service.files)
@@ -74,7 +75,7 @@ struct ImportRequest: EditorRequest {
 
   private static let endings = ["md", "markdown", "txt", "automerge", "meetingnotes", "json"]
 
-  /// Each file as if it were named alone. One that cannot be imported holds up none of the others.
+  /// Imports each file as if it were named alone. A file that cannot be imported does not stop the others.
   private func importFiles(_ editor: Editor) async throws -> Result {
     let service = editor.service
     let names = try await service.files.names(in: path) ?? []
@@ -160,7 +161,7 @@ struct ImportRequest: EditorRequest {
   private static let stranger = NotesError(
     .noSharedHistory, "The file names a note that is here, and holds another document. Nothing was changed.")
 
-  /// A note that an imported document has become, or was already.
+  /// The note of an imported document, whether new or here already.
   struct Imported {
     let place: NotePlace
     /// For a note that was here: how many of the document's changes were new, and are merged.
@@ -188,12 +189,22 @@ struct ImportRequest: EditorRequest {
       let message: String
     }
 
+    private var message: String {
+      let title = OneLine.shown(first.place.title)
+      if let all, all.count > 1 { return ":Notes lists the \(all.count) imported notes" }
+      guard let changes = first.changes else { return "Imported \"\(title)\"" }
+      return "\"\(title)\" is here already; merged \(NoteNews.number(changes, "new change"))"
+    }
+
     var json: JSONValue {
       var members = first.members
       members["notes"] = all.map { .array($0.map { .object($0.members) }) }
       if !failed.isEmpty {
         members["failed"] = .array(failed.map { ["path": .string($0.path), "message": .string($0.message)] })
+        members["warning"] = .string(
+          ":NotesLog says why \(NoteNews.number(failed.count, "file")) could not be imported")
       }
+      members["message"] = .string(message)
       return .object(members)
     }
   }

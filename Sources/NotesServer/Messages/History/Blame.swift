@@ -9,46 +9,63 @@ struct Blame {
   /// Neighbouring stretches that one author wrote within this time, in seconds, count as one.
   private static let pause: TimeInterval = 120
 
-  private let past: PastNote
-  private let editor: Editor
+  private let text: ShownText
+  private let authors: NoteAuthors
+  private let colors: [String: Int]
+  /// What each change wrote, in the text's order.
+  private let pieces: [Stretch]
 
-  init(_ past: PastNote, _ editor: Editor) { (self.past, self.editor) = (past, editor) }
-
-  /// The stretches of a part of the text, in its order.
-  ///
-  /// - Parameter byLine: whether those of different lines are kept apart, so that each line has its own last author. Otherwise
-  ///   what an author goes on to write below makes all of it younger than a word that another one has corrected above.
-  func spans(in range: PositionRange, byLine: Bool = false) throws -> [Span] {
-    let text = ShownText(past, editor)
-    let colors = Dictionary(
+  /// Looks up who wrote a part of the text.
+  init(_ past: PastNote, _ editor: Editor, in range: PositionRange) throws {
+    text = ShownText(past, editor)
+    authors = past.authors
+    colors = Dictionary(
       editor.service.presenceTracker.people(in: past.record.id).map { ($0.name, $0.mark.color) }
     ) { first, _ in first }
     let part = text.utf8Range(of: range)
-    return try stretches(in: part, joins: { byLine ? text.areOnOneLine($0, $1) : true }).map { stretch in
-      let name = past.authors.name(of: stretch.actor, isVerified: true)
+    let found = try past.document.blame(obj: past.note.content, in: UInt64(part.lowerBound)..<UInt64(part.upperBound))
+    pieces = found.map { span in
+      Stretch(
+        start: Int(span.start), end: Int(span.end), actor: span.actor,
+        isVerified: past.vouching.covers(span.change, of: past.document), time: span.timestamp)
+    }
+  }
+
+  /// The stretches of the part, in its order.
+  ///
+  /// - Parameter byLine: whether those of different lines are kept apart, so that each line has its own last author.
+  ///   Otherwise a line that an author adds below would make all of the author's text newer than a word that another
+  ///   person corrected above.
+  func spans(byLine: Bool = false) -> [Span] {
+    stretches { byLine ? text.areOnOneLine($0, $1) : true }.map { stretch in
+      let name = authors.name(of: stretch.actor, isVerified: true)
       return Span(
         range: PositionRange(start: text.position(of: stretch.start), end: text.position(of: stretch.end)),
-        author: past.authors.name(of: stretch.actor, isVerified: stretch.isVerified),
+        author: authors.name(of: stretch.actor, isVerified: stretch.isVerified),
         time: stretch.time, color: colors[name] ?? Palette.color(of: NoteAuthors.person(of: stretch.actor)))
     }
   }
 
-  private typealias Stretch = (start: Int, end: Int, actor: ActorId, isVerified: Bool, time: Date)
+  private struct Stretch {
+    let start: Int
+    var end: Int
+    let actor: ActorId
+    let isVerified: Bool
+    var time: Date
+  }
 
   /// - Parameter joins: whether the stretch between two places may be one
-  private func stretches(in part: Range<Int>, joins: (Int, Int) -> Bool) throws -> [Stretch] {
+  private func stretches(joins: (Int, Int) -> Bool) -> [Stretch] {
     var stretches: [Stretch] = []
-    for span in try past.document.blame(obj: past.note.content, in: UInt64(part.lowerBound)..<UInt64(part.upperBound)) {
-      let (start, end) = (Int(span.start), Int(span.end))
-      let isVerified = past.vouching.covers(span.change, of: past.document)
-      if let last = stretches.last, last.actor == span.actor, last.isVerified == isVerified, last.end == start,
-        abs(last.time.timeIntervalSince(span.timestamp)) <= Self.pause,
-        last.time == span.timestamp || joins(last.start, end)
+    for piece in pieces {
+      if let last = stretches.last, last.actor == piece.actor, last.isVerified == piece.isVerified,
+        last.end == piece.start, abs(last.time.timeIntervalSince(piece.time)) <= Self.pause,
+        last.time == piece.time || joins(last.start, piece.end)
       {
-        stretches[stretches.count - 1].end = end
-        stretches[stretches.count - 1].time = max(last.time, span.timestamp)
+        stretches[stretches.count - 1].end = piece.end
+        stretches[stretches.count - 1].time = max(last.time, piece.time)
       } else {
-        stretches.append((start, end, span.actor, isVerified, span.timestamp))
+        stretches.append(piece)
       }
     }
     return stretches

@@ -18,12 +18,10 @@ struct BlameRequest: EditorRequest {
   }
 
   func perform(for editor: Editor) async throws -> Result {
-    let blame = Blame(try await PastNote(note, editor), editor)
+    let blame = try Blame(try await PastNote(note, editor), editor, in: range)
     let time = ScreenTime(now: editor.service.clock.date)
-    let labels = try width.map { width in
-      BlameLabels(of: try blame.spans(in: range, byLine: true), in: range, width: width, time)
-    }
-    return Result(spans: try blame.spans(in: range), labels: labels)
+    let labels = width.map { BlameLabels(of: blame.spans(byLine: true), in: range, width: $0, time) }
+    return Result(spans: blame.spans(), labels: labels)
   }
 
   struct Result: RequestResult {

@@ -1,7 +1,7 @@
 import AutomergeRepo
 import JSONRPC
 
-/// `initialize`: the editor's client says what it supports, and is told what the service supports.
+/// `initialize`: the editor's client says what it supports, and the service answers what it supports.
 struct InitializeRequest: EditorMessage {
   static let method = "initialize"
 

@@ -57,7 +57,7 @@ extension Editor {
     return record
   }
 
-  /// The note that a request names. A file that is not a note becomes one.
+  /// Returns the note that a request names. A file that is not a note becomes one.
   func noteOrAdopted(_ reference: NoteReference) async throws -> NoteRecord {
     if let record = try record(of: reference) { return record }
     guard case .uri(let uri) = reference else { throw NotesError.notANote }

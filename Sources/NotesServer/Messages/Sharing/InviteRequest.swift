@@ -25,11 +25,11 @@ struct InviteRequest: SharedNoteRequest {
     }
     let code = try await service.sharing.invite(
       peer, to: record.id, title: record.title, access: service.sharing.grantable(access, to: record.id))
-    return Result(code: code)
+    return Result(code: code, name: service.sharing.name(of: peer))
   }
 
-  /// The name of the person, if the note is there already, so that an invitation would only ask again; nil if the person may have
-  /// lost it, or is away.
+  /// The person's name, if that person has the note already, so that an invitation would have no use; nil if the person
+  /// may have lost it, or is away.
   @AutomergeRepo
   private static func owner(_ peer: PeerId, of id: DocumentId, _ handle: DocHandle, _ service: Service) -> String? {
     guard handle.peers.contains(where: { $0.owner == peer }) else { return nil }
@@ -40,10 +40,19 @@ struct InviteRequest: SharedNoteRequest {
   struct Result: RequestResult {
     /// Six digits for both people to compare, if they meet for the first time.
     let code: String?
+    let name: String
+
+    /// The digits come first, where no name can stand before them.
+    private var message: String {
+      let name = OneLine.shown(name)
+      guard let code else { return "Invited \(name)" }
+      return "Code \(InvitationQuestion.spaced(code)): invited \(name). :NotesAnswer to confirm"
+    }
 
     var json: JSONValue {
       .object(present: [
         "state": .string(PeerSummary.State.invitationPending.rawValue), "code": code.map(JSONValue.string),
+        "message": .string(message),
       ])
     }
   }

@@ -11,7 +11,7 @@ struct RemoveRequest: SharedNoteRequest {
   let peer: String
   /// Whether the others continue in a new document.
   let movesOn: Bool
-  /// Whether only to look whether that is possible, before the person is asked.
+  /// Whether only to check that this is possible; the editor then asks the person.
   let onlyChecks: Bool
 
   init(_ params: Parameters) throws(ResponseError) {

@@ -58,10 +58,10 @@ struct HoverRequest: EditorRequest {
   func perform(for editor: Editor) async throws -> Result {
     guard case .attached? = editor.buffers[place.uri] else { return Result(span: nil, time: "") }
     let past = try await PastNote(.uri(place.uri), editor)
-    // Of the largest number there is none behind.
+    // The largest number has no successor.
     let start = Position(line: place.position.line, character: min(place.position.character, .max - 1))
     let end = Position(line: start.line, character: start.character + 1)
-    let spans = try Blame(past, editor).spans(in: PositionRange(start: start, end: end))
+    let spans = try Blame(past, editor, in: PositionRange(start: start, end: end)).spans()
     let time = ScreenTime(now: editor.service.clock.date)
     return Result(span: spans.first, time: spans.first.map { time.full($0.time) } ?? "")
   }

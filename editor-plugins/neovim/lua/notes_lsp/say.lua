@@ -6,7 +6,7 @@
 local text = require("notes_lsp.text")
 local M = {}
 
-local most_waiting, shown_ms = 20, 2000
+local maximum_waiting, shown_ms = 20, 2000
 local waiting, is_unread, is_pausing = {}, false, false
 local told = {}
 -- All messages, also those that passed quickly.
@@ -66,7 +66,7 @@ local function add(message, is_warning)
   if line == "" or (#waiting > 0 and waiting[#waiting].line == line) then return end
   M.remember(line)
   table.insert(waiting, { line = line, is_warning = is_warning })
-  if #waiting > most_waiting then table.remove(waiting, 1) end
+  if #waiting > maximum_waiting then table.remove(waiting, 1) end
   show()
 end
 
@@ -75,6 +75,15 @@ function M.news(message) add(message, false) end
 
 -- A problem, or news that the user must see: stays until a key is pressed.
 function M.warn(message) add(message, true) end
+
+-- Shows the line of an event, as urgent as the service says. Of several people the one who points is named.
+function M.event(event)
+  local line = (event.line or event.message or "") .. (event.kind == "pointed" and " " .. (event.name or "") or "")
+  add(line, event.level ~= "news")
+end
+
+-- Says what the service says that a request has done.
+function M.outcome(result) M.news(result.message or "") end
 
 -- Drops the messages with `part` that wait: the user does what they ask for.
 function M.forget(part)

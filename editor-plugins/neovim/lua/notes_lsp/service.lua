@@ -10,11 +10,11 @@ local M = { state = "stopped", server = {}, log = {} }
 local uv = vim.loop
 local protocol_version = 1
 -- A process that lived shorter than this has died quickly.
-local quick_death_ms, most_quick_deaths = 10000, 5
+local quick_death_ms, maximum_quick_deaths = 10000, 5
 -- Milliseconds until the next start, by the number of quick deaths.
 local pauses = { 50, 200, 500, 1000, 2000 }
 local initialize_timeout_ms, shutdown_timeout_ms = 10000, 3000
-local longest_header, most_log_lines = 8192, 200
+local maximum_header, maximum_log_lines = 8192, 200
 
 local process, stdin
 local incarnation, started_at, quick_deaths = 0, 0, 0
@@ -55,7 +55,7 @@ end
 -- Adds a line to what :checkhealth shows.
 function M.remember(line)
   table.insert(M.log, line)
-  if #M.log > most_log_lines then table.remove(M.log, 1) end
+  if #M.log > maximum_log_lines then table.remove(M.log, 1) end
 end
 
 -- Calls without letting an error through, which would break the loop that read the message.
@@ -134,7 +134,7 @@ local function reader()
         local _, last = received:find("\r\n\r\n", 1, true)
         local length = last and ("\n" .. received:sub(1, last)):lower():match("\ncontent%-length:%s*(%d+)")
         if not length then
-          if last or #received > longest_header then error("what the service says is not the protocol", 0) end
+          if last or #received > maximum_header then error("what the service says is not the protocol", 0) end
           chunks = { received }
           return bodies
         end
@@ -161,7 +161,7 @@ local function on_exit(mine, code)
   local left = asked
   asked = {}
   fail(left, "The service stopped; try again")
-  if quick_deaths >= most_quick_deaths then
+  if quick_deaths >= maximum_quick_deaths then
     M.state = "stopped"
     fail_waiting()
     say.warn("The service keeps failing. :checkhealth notes_lsp shows why")

@@ -4,7 +4,7 @@ vim9script
 # Vim has an "lsp" channel mode, but it silently drops a message whose rest takes longer than 100 ms to arrive. An edit
 # lost that way would make the next one hit the wrong text.
 
-const longestHeader = 8192
+const maximumHeader = 8192
 
 # Bytes that are not a whole message yet. `need` is the length of the body, or -1 before its header is complete.
 export def Reader(): dict<any>
@@ -42,7 +42,7 @@ def ReadHeader(reader: dict<any>): bool
   endif
   const received = reader.chunks->join('')
   const end = stridx(received, "\r\n\r\n")
-  if end < 0 && reader.count <= longestHeader
+  if end < 0 && reader.count <= maximumHeader
     Keep(reader, received)
     return false
   endif

@@ -1,7 +1,7 @@
 vim9script
 # Scratch buffers for reports and lists.
 
-const mostKept = 4
+const maximumKept = 4
 
 # Shows lines in the scratch buffer of that name, in its window or a new one.
 export def Show(name: string, lines: list<string>)
@@ -19,7 +19,7 @@ export def Show(name: string, lines: list<string>)
     execute $'silent file {fnameescape(name)}'
   endif
   if win_getid() != from[0]
-    b:notes_lsp_from = from[: mostKept - 1]
+    b:notes_lsp_from = from[: maximumKept - 1]
   endif
   nnoremap <buffer> <silent> <nowait> q <ScriptCmd>Close()<CR>
   SetLines(bufnr(), lines)

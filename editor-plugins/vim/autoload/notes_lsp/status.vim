@@ -7,7 +7,7 @@ vim9script
 import autoload 'notes_lsp/gate.vim'
 import autoload 'notes_lsp/safe.vim'
 
-const mostWaiting = 20
+const maximumWaiting = 20
 # How long a message is shown before the next one that waits, in milliseconds.
 const shownTime = 2000
 
@@ -27,7 +27,7 @@ var isHeldByGate = false
 var toldTroubles: dict<bool> = {}
 # All messages, oldest first, for :NotesLog.
 var told: list<string> = []
-const mostTold = 500
+const maximumTold = 500
 
 # Asks for a line; '' if the user does not want to.
 export def Ask(prompt: string, default = ''): string
@@ -77,6 +77,20 @@ enddef
 # The command needs a note, and the current buffer is none.
 export def NotANote()
   Warn(&buftype == '' ? 'Not a note. :NotesAdopt makes it one' : 'This is no note; go to one first')
+enddef
+
+# Shows the line of an event, as urgent as the service says.
+export def Tell(event: dict<any>)
+  # Of several people the one who points.
+  const line = event->get('line', event->get('message', '')) .. (event->get('kind', '') ==# 'pointed' ? $' {event->get("name", "")}' : '')
+  const level = event->get('level', 'urgent')
+  if level ==# 'words'
+    Urge(line)
+  elseif level ==# 'news'
+    Say(line)
+  else
+    Warn(line)
+  endif
 enddef
 
 # Says where the user's words are. Goes before all waiting messages, and replaces an unread one of ours, which
@@ -164,7 +178,7 @@ def Add(message: string, highlight: string)
   endif
   Log(line)
   waiting->add([line, highlight])
-  if len(waiting) > mostWaiting
+  if len(waiting) > maximumWaiting
     waiting->remove(0)
   endif
   ShowNext()
@@ -173,7 +187,7 @@ enddef
 # Adds a line to :NotesLog without showing it.
 export def Log(line: string)
   told->add($'{strftime("%H:%M:%S")}  {line}')
-  if len(told) > mostTold
+  if len(told) > maximumTold
     told->remove(0)
   endif
 enddef
