@@ -76,9 +76,10 @@ public final class SQLiteStore: StorageProvider {
     try await run { [log] file throws(StorageError) in
       let rows = try file.perform { database in
         let (condition, arguments) = SQLiteStore.range(prefix)
-        return try Row.fetchAll(
-          database, sql: "SELECT id, key, sha256, bytes FROM item WHERE \(condition)", arguments: arguments
-        ).map { StoredRow($0) }
+        return try Array(
+          Row.fetchCursor(
+            database, sql: "SELECT id, key, sha256, bytes FROM item WHERE \(condition)", arguments: arguments
+          ).map { StoredRow($0) })
       }
       return rows.compactMap { row in
         guard let row, let key = StorageKeyText.decode(row.keyText), key.starts(with: prefix) else {

@@ -185,11 +185,15 @@ struct Import: ParsableCommand {
     let results = try StoreRequest.run(store) { session in
       var results: [JSONValue] = []
       var progress = Progress("Importing", total: paths.count)
-      // If there is one folder only, counts its files.
+      // Of a single folder, its files are counted; of a single file, its bytes.
       if paths.count == 1 {
         session.onImport = { number, total in
           if number == 1 { progress = Progress("Importing", total: total) }
           progress.step()
+        }
+        session.onImportOfBytes = { count, total in
+          if count == 0 { progress = Progress("Importing", total: total, .bytes) }
+          progress.reach(count)
         }
       }
       for path in paths {

@@ -1,51 +1,85 @@
 import Foundation
 
-/// The progress of a command that works through many things, on standard error: a bar on a terminal, some lines
-/// elsewhere. Shows nothing if there is little to do.
+/// The progress of a command that takes a while, on standard error: a bar on a terminal, some lines elsewhere. Shows nothing
+/// if there is little to do.
 struct Progress {
-  /// A bar for fewer things would disappear before anyone could read it.
-  static let minimumOnTerminal = 20
-  static let minimumElsewhere = 100
+  /// What is counted.
+  enum Unit {
+    case things, bytes, percent
+
+    /// A bar for less would disappear before anyone could read it.
+    fileprivate var minimumOnTerminal: Int {
+      switch self {
+      case .things: 20
+      case .bytes: 4_000_000
+      case .percent: 1
+      }
+    }
+
+    fileprivate var minimumElsewhere: Int {
+      switch self {
+      case .things: 100
+      case .bytes: 50_000_000
+      case .percent: 1
+      }
+    }
+
+    fileprivate func text(_ count: Int, of total: Int) -> String {
+      switch self {
+      case .things: "\(count) of \(total)"
+      case .bytes: "\(count / 1_000_000) of \(total / 1_000_000) MB"
+      case .percent: "\(count)%"
+      }
+    }
+  }
+
   private static let barWidth = 30
 
   private let what: String
   private let total: Int
+  private let unit: Unit
   private let isTerminal: Bool
+  private let write: (String) -> Void
   private var count = 0
 
   /// - Parameters:
   ///   - what: what the command does, as "Importing"
-  ///   - total: how many things there are
-  init(_ what: String, total: Int, isTerminal: Bool = isatty(STDERR_FILENO) == 1) {
-    (self.what, self.total, self.isTerminal) = (what, total, isTerminal)
-    if isTerminal { write(line()) }
+  ///   - total: how much there is
+  init(
+    _ what: String, total: Int, _ unit: Unit = .things, isTerminal: Bool = isatty(STDERR_FILENO) == 1,
+    write: @escaping (String) -> Void = { FileHandle.standardError.write(Data($0.utf8)) }
+  ) {
+    (self.what, self.total, self.unit, self.isTerminal, self.write) = (what, total, unit, isTerminal, write)
+    if isTerminal { write(line) }
   }
 
   /// Call when one more is done.
-  mutating func step() {
-    let before = count * 100 / max(total, 1)
-    count += 1
-    let percent = count * 100 / max(total, 1)
+  mutating func step() { reach(count + 1) }
+
+  /// Call when this much is done.
+  mutating func reach(_ count: Int) {
+    let before = percent
+    self.count = count
     guard percent != before else { return }
     if isTerminal {
-      write(line())
-    } else if total >= Self.minimumElsewhere, percent / 10 != before / 10 {
-      write("\(what): \(count) of \(total)\n")
+      write(line)
+    } else if total >= unit.minimumElsewhere, percent / 10 != before / 10 {
+      write("\(what): \(unit.text(count, of: total))\n")
     }
   }
 
+  private var percent: Int { count * 100 / max(total, 1) }
+
   /// Removes the bar, so that the next output is on a line of its own.
   func end() {
-    if isTerminal, total >= Self.minimumOnTerminal { write("\r\u{1B}[K") }
+    if isTerminal, total >= unit.minimumOnTerminal { write("\r\u{1B}[K") }
   }
 
   /// The bar, which replaces the previous one; empty if there is little to do.
-  private func line() -> String {
-    guard total >= Self.minimumOnTerminal else { return "" }
-    let filled = count * Self.barWidth / total
+  private var line: String {
+    guard total >= unit.minimumOnTerminal else { return "" }
+    let filled = min(Self.barWidth, count * Self.barWidth / total)
     let bar = String(repeating: "#", count: filled) + String(repeating: ".", count: Self.barWidth - filled)
-    return "\r\(what) [\(bar)] \(count) of \(total)"
+    return "\r\(what) [\(bar)] \(unit.text(count, of: total))"
   }
-
-  private func write(_ text: String) { FileHandle.standardError.write(Data(text.utf8)) }
 }

@@ -1,4 +1,5 @@
 import ArgumentParser
+import AutomergeRepo
 import Foundation
 import JSONRPC
 import NotesServer
@@ -93,7 +94,7 @@ struct RemovePerson: ParsableCommand {
 struct Join: ParsableCommand {
   static let configuration = CommandConfiguration(
     abstract: "Join a note with a ticket and print the path of its file.",
-    discussion: "Takes a ticket or its 25 words. Needs an editor with a note open.")
+    discussion: "Takes a ticket or its 25 words, and waits until the whole note is here. Needs an editor with a note open.")
 
   @OptionGroup var store: StoreOptions
   @Argument(help: "The ticket, or its words.") var ticket: [String]
@@ -105,7 +106,11 @@ struct Join: ParsableCommand {
 
   func run() throws {
     let ticket = ticket.joined(separator: " ")
-    let result = try StoreRequest.run(store) { try await $0.perform("notes/join", ["ticket": .string(ticket)]) }
+    let result = try StoreRequest.run(store) { session in
+      let place = try await session.perform("notes/join", ["ticket": .string(ticket)])
+      if let id = DocumentId(place["id"]?.stringValue) { try await Arrival(session: session, id: id).wait() }
+      return place
+    }
     if json { Output.print(json: result) } else { Output.print(fields: result["path"]?.stringValue ?? "") }
   }
 }

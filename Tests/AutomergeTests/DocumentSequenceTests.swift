@@ -104,6 +104,19 @@ struct DocumentSequenceTests {
     #expect(loaded.heads() == document.heads())
   }
 
+  /// The operations of one writer have one number after the other: what is read is one run until the new letter comes.
+  @Test(arguments: ["ü\nb", "ü\n", "\n", "ab\n", "ü\n\n", "\nü\n😀"])
+  func aTextWhoseLettersWereDeletedAndTheLastReplacedCanBeLoaded(text: String) throws {
+    let document = Document(), object = try document.putObject(obj: .ROOT, key: "text", ty: .Text)
+    try document.spliceText(obj: object, start: 0, delete: 0, value: text)
+    for _ in text.unicodeScalars.dropLast() { try document.spliceText(obj: object, start: 0, delete: 1, value: nil) }
+    try document.put(obj: object, index: 0, value: .String("B"))
+    let loaded = try Document(document.save())
+    #expect(loaded.brokenInvariant() == nil)
+    #expect(try loaded.text(obj: object) == "B")
+    #expect(try loaded.textMeasure(obj: object) == document.textMeasure(obj: object))
+  }
+
   @Test func tablesReadAndAreWrittenAsMaps() throws {
     let document = Document()
     let table = try document.withCore { try $0.putObject(.ROOT, key: "table", action: .makeTable) }

@@ -208,7 +208,9 @@ struct AccessTests: HostAndGuestTests {
     #expect(copies == ["alone milk\n"])
   }
 
-  @Test func aProcessOfTheGuestWithoutTheNetworkGoesBackAndHearsOfItToo() throws {
+  /// - Parameter isHalted: whether the processes are connected only after the one with the network was told.
+  @Test(arguments: [false, true])
+  func aProcessOfTheGuestWithoutTheNetworkGoesBackAndHearsOfItToo(isHalted: Bool) throws {
     let pair = try HostAndGuest("write")
     pair.ben.client.close()
     try pair.ben.process.shutdown()
@@ -218,7 +220,13 @@ struct AccessTests: HostAndGuestTests {
     away.edit(0..<0, with: "on the train ")
     try ModelClient.waitForConvergence([away])
     try pair.setAccess("read")
+    if isHalted { kill(offline.child.processId, SIGSTOP) }
+    defer { kill(offline.child.processId, SIGCONT) }
     let process = try pair.ben.user.startInitialized()
+    if isHalted {
+      _ = try NotesProcess.event("refused", of: process, [pair.ana.process])
+      kill(offline.child.processId, SIGCONT)
+    }
     let refused = try NotesProcess.event("refused", of: offline, [process, pair.ana.process])
     let path = try #require(refused["recovered"]?.stringValue)
     #expect(refused["uri"]?.stringValue == away.uri)

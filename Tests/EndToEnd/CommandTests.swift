@@ -183,6 +183,19 @@ struct CommandTests {
     try service.shutdown()
   }
 
+  /// A long note arrives in portions, of which the first makes its file.
+  @Test func joiningEndsWhenTheWholeTextIsInTheFile() throws {
+    let text = String(repeating: "a line of fifty letters, with the one that ends it\n", count: 60_000)
+    let ana = try OpenNote(text: text)
+    let ben = try NotesUser("Ben")
+    let service = try ben.startInitialized()
+    let joined = try run(ben, "join", try ana.ticket())
+    #expect(joined.exit == .code(0) && joined.output.hasSuffix("Shopping.md\n"), "\(joined)")
+    let path = joined.output.trimmingCharacters(in: .newlines)
+    #expect(try String(contentsOfFile: path, encoding: .utf8) == text)
+    try service.shutdown()
+  }
+
   @Test func theNameIsPrintedAndChosen() throws {
     let ana = try NotesUser("Ana")
     #expect(try run(ana, "name", "Anastasia").output == "Anastasia\n")

@@ -47,4 +47,55 @@ struct CompletionTests {
     #expect(try offers("show", "", notes: ana.notes, ana.directory).filter { !$0.hasPrefix("--") } == ["Tea"])
     #expect(!FileManager.default.fileExists(atPath: ana.directory.file("ran")))
   }
+
+  /// Shells whose offers can only be seen on a terminal, and how each loads the script that `make install` installs.
+  private static let others = [
+    ("fish", ["-N"], "notes-lsp --generate-completion-script fish | source"),
+    (
+      "zsh", ["-f", "-i"],
+      "notes-lsp --generate-completion-script zsh > _notes-lsp; fpath=($PWD $fpath); autoload -U compinit; compinit -u -D"
+    ),
+  ]
+
+  @Test(arguments: others.filter { NotesBinary.find($0.0) != nil })
+  func theOtherShellsOfferTheSame(shell: String, options: [String], loading: String) throws {
+    let ana = try NotesUser("Ana")
+    for title in ["Shopping list", "$(touch ran)", "`touch ran`", "x; touch ran"] {
+      try "".write(toFile: "\(ana.notes)/\(title).md", atomically: false, encoding: .utf8)
+    }
+    let folder = (try #require(NotesBinary.path) as NSString).deletingLastPathComponent
+    let terminal = try Terminal(
+      in: ana.directory, name: shell, command: [shell] + options,
+      environment: ["PATH": "\(folder):/usr/bin:/bin", "NOTES_DIR": ana.notes, "HOME": ana.directory.path])
+    // Typed before the shell reads keys, a line is lost.
+    try wait(for: ["#", "$", ">", "%"], on: terminal) { _ in }
+    try terminal.type("cd '\(ana.directory.path)'; \(loading); clear; echo load''ed")
+    try terminal.press("Enter")
+    try wait(for: ["loaded"], on: terminal) { _ in }
+    for (typed, offered) in [
+      ("sha", "notes-lsp share "), ("share x --re", "notes-lsp share x --read-only"),
+      ("show ", "notes-lsp show Shopping\\ list"),
+    ] {
+      try terminal.type("notes-lsp \(typed)")
+      try wait(for: ["notes-lsp \(typed)".trimmingCharacters(in: .whitespaces)], on: terminal) { _ in }
+      try wait(for: [offered.trimmingCharacters(in: .whitespaces)], on: terminal) { try $0.press("Tab") }
+      try terminal.press("C-c")
+      try terminal.type("clear")
+      try terminal.press("Enter")
+    }
+    #expect(!FileManager.default.fileExists(atPath: ana.directory.file("ran")))
+  }
+
+  /// Waits until the screen shows one of the texts, after `first`.
+  private func wait(for texts: [String], on terminal: Terminal, first: (Terminal) throws -> Void) throws {
+    try first(terminal)
+    let deadline = ContinuousClock.now + Patience.hang
+    while true {
+      let screen = try terminal.screen()
+      if texts.contains(where: screen.contains) { return }
+      guard ContinuousClock.now < deadline else {
+        throw ProcessError.timedOut(waitingFor: "one of \(texts) on the screen", details: screen)
+      }
+    }
+  }
 }

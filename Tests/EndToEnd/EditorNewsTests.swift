@@ -104,7 +104,7 @@ struct EditorNewsTests {
   private func send(_ message: String, _ uri: String, _ id: String, _ gate: String, kind: String = "repeated") throws {
     let event: JSONValue = [
       "kind": .string(kind), "uri": .string(uri), "id": .string(id), "peer": "k3x9ab", "name": "Ben",
-      "message": .string(message),
+      "message": .string(message), "line": .string(message), "level": kind == "repeated" ? "urgent" : "news",
     ]
     let body = (["jsonrpc": "2.0", "method": "notes/event", "params": event] as JSONValue).encoded()
     try Data(Array("Content-Length: \(body.count)\r\n\r\n".utf8) + body).write(

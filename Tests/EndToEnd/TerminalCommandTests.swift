@@ -84,6 +84,34 @@ struct TerminalCommandTests {
     #expect(String(decoding: whole.errorOutput, as: UTF8.self).contains("Importing: 50 of 100\n"), "\(whole)")
   }
 
+  /// What a command writes to a terminal, with the lines that it has written over.
+  private func written(by user: NotesUser, _ arguments: [String]) throws -> String {
+    let binary = try #require(NotesBinary.path)
+    let result = try ChildProcess.run(
+      ["python3", "-c", "import pty, sys; pty.spawn(sys.argv[1:])", binary] + arguments
+        + ["--home", user.home, "--notes", user.notes])
+    return String(decoding: result.output, as: UTF8.self)
+  }
+
+  @Test func importingOneLargeFileShowsHowMuchOfItIsInTheNote() throws {
+    let ana = try NotesUser("Ana")
+    for (name, megabytes) in [("large", 5), ("small", 1)] {
+      let file = ana.directory.file("\(name).md")
+      try String(repeating: "a line of fifty letters, with the one that ends it\n", count: megabytes * 20_000)
+        .write(toFile: file, atomically: true, encoding: .utf8)
+      let output = try written(by: ana, ["import", file])
+      #expect(output.contains("\rImporting [") == (name == "large"), "\(output)")
+      // The bar gives its line back.
+      if name == "large" { #expect(output.contains("2 of 5 MB\r") && output.contains("\r\u{1B}[K/"), "\(output)") }
+      #expect(output.contains("\(name).md"))
+    }
+    // Elsewhere than on a terminal only what takes long is told.
+    let binary = try #require(NotesBinary.path)
+    let again = try ChildProcess.run(
+      [binary, "import", ana.directory.file("large.md"), "--home", ana.home, "--notes", ana.notes])
+    #expect(again.exit == .code(0) && again.errorOutput.isEmpty, "\(again)")
+  }
+
   @Test func whatActsOnATerminalIsShownAsItsNumber() throws {
     let ana = try NotesUser("Ana")
     let process = try ana.startInitialized()

@@ -364,7 +364,10 @@ class Peer:
         if author == self.name or message["count"] <= self.last_counts.get(source, 0):
             return
         self.last_counts[source] = message["count"]
-        word = cbor2.loads(message["data"])["word"]
+        word = cbor2.loads(message["data"]).get("word")
+        # A program of notes says where its people's carets are.
+        if word is None:
+            return
         heard = self.heard.setdefault(message["documentId"], {})
         heard[word] = heard.get(word, 0) + 1
         for other in self.links.values():

@@ -148,7 +148,17 @@ import Testing
       #expect(reconnect.receive(.timerFired, jitter: 1) == [.dial])
     }
     #expect(reconnect.receive(.connected, jitter: 1) == [])
-    #expect(reconnect.receive(.lost, jitter: 1) == [.startTimer(.milliseconds(100))])
+    #expect(reconnect.receive(.lost, jitter: 1, at: .seconds(1)) == [.startTimer(.milliseconds(100))])
+  }
+
+  @Test func aPeerThatEndsEveryConnectionAtOnceIsCalledEverMoreSeldom() {
+    var reconnect = Reconnect(isServer: true)
+    #expect(reconnect.receive(.wanted, jitter: 1) == [.dial])
+    for milliseconds in [100, 200, 400, 800, 1000, 1000] {
+      #expect(reconnect.receive(.connected, jitter: 1) == [])
+      #expect(reconnect.receive(.lost, jitter: 1) == [.startTimer(.milliseconds(milliseconds))])
+      #expect(reconnect.receive(.timerFired, jitter: 1) == [.dial])
+    }
   }
 
   @Test func jitterHalvesAtMost() {

@@ -96,6 +96,17 @@ class ShortSteps:
         # A list of what there is not leaves no window; one in another leads back there.
         ana.command("NotesAgenda", "notes-agenda")
         keep("no-meeting", '"Shopping" is not a meeting', absent=["agenda]", "*notes agenda*"])
+        # Nor is a title for an item asked for.
+        ana.command("NotesItem", "notes-item")
+        keep("no-item", '"Shopping" is not a meeting', absent=["Title of the item"])
+        # A key, after which that counts as read, and news may follow.
+        ana.press(*(["h"] if ana.isVi else ["C-b"]))
+        for former, title in [("Shopping", "Groceries"), ("Groceries", "Shopping")]:
+            ben.command(f"NotesRename {title}", "notes-rename")
+            if not ben.isVi:
+                ben.sees("New title:")
+                ben.answer(title)
+            keep("renamed-by-ben", f'Ben renamed "{former}" to "{title}"')
         if ana.isVi:
             for _ in range(2):
                 ana.command("NotesHistory", "")

@@ -107,8 +107,6 @@ all are done."
         (notes-lsp--forget-undo)
         (notes-lsp--settle note)
         (setf (notes-lsp--note-anchor note) anchor))
-      ;; They were applied from the bottom up.
-      (notes-lsp--remember note (nreverse (append (plist-get params :edits) nil)))
       (setf (notes-lsp--note-rev note) (plist-get params :rev))))
   (notes-lsp--report-cursor-soon note)
   (when (and spans (equal (plist-get params :cause) "undo"))

@@ -24,7 +24,7 @@
 (require 'notes-lsp-service)
 (require 'notes-lsp-shown)
 
-(declare-function notes-lsp--command-runs-p "notes-lsp-buffer" ())
+(declare-function notes-lsp--command-runs-p "notes-lsp-gate" ())
 
 (defvar notes-lsp-patience 0.1
   "How many seconds a command waits before it goes on in the background.

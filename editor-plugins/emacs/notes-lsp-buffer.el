@@ -4,11 +4,8 @@
 
 ;;; Commentary:
 
-;; Messages about a note wait in the note's queue until the editor is in a
-;; state in which the buffer can safely be changed.  Then the buffer's own
-;; changes are sent first.  An edit made for another version of the text is
-;; dropped, because the service sends it again.  Any other is applied from
-;; the bottom up, and does not count as a change of this user.
+;; How a buffer becomes a note, is shown to the service, now and after it was
+;; started again, and stops being one.
 
 ;;; Code:
 
@@ -17,6 +14,7 @@
 (require 'notes-lsp-service)
 (require 'notes-lsp-capture)
 (require 'notes-lsp-apply)
+(require 'notes-lsp-gate)
 (require 'notes-lsp-condition)
 (require 'notes-lsp-file)
 (require 'notes-lsp-shown)
@@ -25,155 +23,8 @@
 (defvar global-auto-revert-ignore-buffer)
 (declare-function notes-lsp-mode "notes-lsp" (&optional argument))
 (declare-function auto-revert-mode "autorevert" (&optional argument))
-(declare-function notes-lsp--show-peers "notes-lsp-presence" (note))
 (declare-function notes-lsp--forget-peers "notes-lsp-presence" (note))
-(declare-function notes-lsp--report-cursor "notes-lsp-presence" (note))
 (declare-function notes-lsp--report-cursor-soon "notes-lsp-presence" (note))
-
-(defconst notes-lsp--retry-seconds 0.2
-  "How long to wait before looking again whether the queue may be worked on.")
-
-;;; The gate
-
-(defvar notes-lsp--running nil
-  "The recursion depths at which a command runs, innermost first.
-The variable `this-command' would not do: a timer may leave it set.")
-
-(defun notes-lsp--before-command ()
-  "Note that a command runs."
-  (push (recursion-depth) notes-lsp--running))
-
-(defun notes-lsp--command-over ()
-  "Note that the command at this recursion depth, and any deeper one, is over.
-Runs after commands that failed, too."
-  (while (and notes-lsp--running (>= (car notes-lsp--running) (recursion-depth)))
-    (pop notes-lsp--running)))
-
-(defun notes-lsp--command-runs-p ()
-  "Return non-nil if a command runs.
-One that has left a minibuffer which a timer opened was never said to be
-over: only a command at its depth or above would say so."
-  (while (and notes-lsp--running (> (car notes-lsp--running) (recursion-depth)))
-    (pop notes-lsp--running))
-  notes-lsp--running)
-
-(defun notes-lsp--unsafe-p ()
-  "Return non-nil while something relies on the current buffer not changing.
-That is a command that runs or waits for input, a minibuffer or another
-recursive edit, a keyboard macro, or an input method's draft."
-  (or (notes-lsp--command-runs-p)
-      (> (recursion-depth) 0)
-      executing-kbd-macro
-      (notes-lsp--composing-p)))
-
-(defun notes-lsp--schedule (note &optional seconds)
-  "Drain NOTE's queue SECONDS (default 0) from now."
-  (unless (notes-lsp--note-timer note)
-    (setf (notes-lsp--note-timer note)
-          (run-with-timer (or seconds 0) nil #'notes-lsp--on-timer note))))
-
-(defun notes-lsp--on-timer (note)
-  "Drain NOTE's queue, if its buffer still lives."
-  (setf (notes-lsp--note-timer note) nil)
-  (when (buffer-live-p (notes-lsp--note-buffer note))
-    (notes-lsp--guarded (buffer-name (notes-lsp--note-buffer note))
-      (notes-lsp--drain note))
-    (notes-lsp--hear-quit)))
-
-(defun notes-lsp--drain (note)
-  "Send NOTE's own changes, then do what its queue says, as far as is safe."
-  (when (and (notes-lsp--note-blocked note) (not (notes-lsp--note-open note))
-             (notes-lsp-service-ready-p))
-    (notes-lsp--did-open note t))
-  (unless (notes-lsp--note-busy note)
-    (setf (notes-lsp--note-busy note) t)
-    (unwind-protect
-        (with-current-buffer (notes-lsp--note-buffer note)
-          (let ((clean (notes-lsp--flush note))
-                (deadline (+ (float-time) notes-lsp--slice-seconds))
-                (over nil))
-            (if (and (notes-lsp--note-queue note) (notes-lsp--unsafe-p))
-                (notes-lsp--schedule note notes-lsp--retry-seconds)
-              ;; C-g takes effect between two slices of time.
-              (while (and clean (not over) (notes-lsp--note-queue note))
-                (notes-lsp--obey note (pop (notes-lsp--note-queue note)))
-                (notes-lsp--hear-quit)
-                (setq clean (notes-lsp--flush note)
-                      over (> (float-time) deadline)))
-              (when (and clean (notes-lsp--note-queue note)) (notes-lsp--schedule note))
-              (when clean (notes-lsp--show-peers note)))
-            (notes-lsp--prove-soon note)
-            (notes-lsp--show-words note)))
-      (setf (notes-lsp--note-busy note) nil))
-    (when (and (notes-lsp--note-open note)
-               (or (notes-lsp--note-queue note)
-                   (and (notes-lsp--pending-p note) (not (notes-lsp--note-blocked note)))))
-      (notes-lsp--schedule note notes-lsp--retry-seconds))))
-
-(defun notes-lsp--obey (note item)
-  "Do for NOTE what ITEM of its queue says, unless it came too late."
-  (pcase-let ((`(,method . ,params) item))
-    (let ((current (eql (plist-get params :version) (notes-lsp--note-version note))))
-      (pcase method
-        ('notes/edit (when current (notes-lsp--apply note params)))
-        ('notes/file (notes-lsp--file-known note params))
-        ('notes/check
-         (when (and current (eql (plist-get params :rev) (notes-lsp--note-rev note)))
-           (notes-lsp--check note params)))))))
-
-(defun notes-lsp--after-command ()
-  "Send what the command did; leave the queue to a timer, when it is over."
-  (notes-lsp--command-over)
-  (dolist (note notes-lsp--notes)
-    (let ((buffer (notes-lsp--note-buffer note)))
-      (when (and (buffer-live-p buffer) (notes-lsp--note-open note))
-        (notes-lsp--guarded (buffer-name buffer)
-          (when (notes-lsp--pending-p note)
-            (if (or executing-kbd-macro (notes-lsp--note-busy note)
-                    (notes-lsp--note-blocked note))
-                (notes-lsp--schedule note)
-              (notes-lsp--flush note)
-              (notes-lsp--prove-soon note)))
-          (when (notes-lsp--note-queue note)
-            (notes-lsp--schedule note))
-          (when (eq buffer (current-buffer))
-            (notes-lsp--report-cursor note)))))))
-
-;;; What the service says
-
-(defun notes-lsp--find-note (uri)
-  "Return the note whose working file is URI, or nil."
-  (or (cl-find uri notes-lsp--notes :key #'notes-lsp--note-uri :test #'equal)
-      (let ((plain (url-unhex-string uri)))
-        (cl-find plain notes-lsp--notes :test #'equal
-                 :key (lambda (note) (url-unhex-string (notes-lsp--note-uri note)))))))
-
-(defun notes-lsp--enqueue (method params)
-  "Put METHOD with PARAMS into the queue of the note it is about."
-  (let ((note (notes-lsp--find-note (plist-get params :uri))))
-    (when (and note (notes-lsp--note-open note))
-      (setf (notes-lsp--note-opened note) nil
-            (notes-lsp--note-queue note)
-            (nconc (notes-lsp--note-queue note) (list (cons method params))))
-      (notes-lsp--hurry note))))
-
-(defun notes-lsp--hurry (note)
-  "Drain NOTE's queue as soon as possible, whatever was planned."
-  (when (notes-lsp--note-timer note)
-    (cancel-timer (notes-lsp--note-timer note))
-    (setf (notes-lsp--note-timer note) nil))
-  (notes-lsp--schedule note))
-
-(defun notes-lsp--on-resync (params)
-  "Send the full text of the note that PARAMS name."
-  (let ((note (notes-lsp--find-note (plist-get params :uri))))
-    (when note
-      (notes-lsp--repair note (or (plist-get params :reason) "the service asked for it"))
-      (notes-lsp--hurry note))))
-
-(notes-lsp--handle 'notes/edit (apply-partially #'notes-lsp--enqueue 'notes/edit))
-(notes-lsp--handle 'notes/check (apply-partially #'notes-lsp--enqueue 'notes/check))
-(notes-lsp--handle 'notes/resync #'notes-lsp--on-resync)
 
 ;;; Life of a note buffer
 
@@ -187,10 +38,10 @@ recursive edit, a keyboard macro, or an input method's draft."
   (let ((name (string-remove-suffix "-mode" (symbol-name major-mode))))
     (if (member name '("text" "fundamental" "gfm")) "markdown" name)))
 
-(defun notes-lsp--attach (uri &optional id title)
-  "Open the current buffer as the note at URI, with ID and TITLE if known.
+(defun notes-lsp--attach (uri &optional id)
+  "Open the current buffer as the note at URI, with ID if known.
 Return its state."
-  (let ((note (notes-lsp--note-make :buffer (current-buffer) :uri uri :id id :title title
+  (let ((note (notes-lsp--note-make :buffer (current-buffer) :uri uri   :id id
                                     :visited buffer-file-name))
         (invalid nil))
     (when (setq invalid (notes-lsp--invalid-position note))
@@ -227,7 +78,6 @@ are new to it."
           (notes-lsp--note-rev note) 0
           (notes-lsp--note-queue note) nil
           (notes-lsp--note-cursor-sent note) nil
-          (notes-lsp--note-log note) nil
           (notes-lsp--note-blocked note) invalid
           (notes-lsp--note-open note) (and (not invalid) (notes-lsp-service-ready-p))))
   ;; Voids the proof: its version number may have meant another text to the service.
@@ -349,7 +199,7 @@ the file last held, so that no words are lost because they were not saved."
         (notes-lsp--schedule note)))))
 
 (defvar-local notes-lsp--left nil
-  "(PATH URI ID TITLE) of the note that this buffer was before it got another name.")
+  "(PATH URI ID) of the note that this buffer was before it got another name.")
 (put 'notes-lsp--left 'permanent-local t)
 
 (defun notes-lsp--after-rename ()
@@ -363,7 +213,7 @@ the file last held, so that no words are lost because they were not saved."
            (notes-lsp--leave note "renamed")
            (setq notes-lsp--left
                  (list (notes-lsp--note-visited note) (notes-lsp--note-uri note)
-                       (notes-lsp--note-id note) (notes-lsp--note-title note)))
+                       (notes-lsp--note-id note)))
            ;; Emacs itself says now that it has written the file.
            (notes-lsp--soon (notes-lsp--warn "Saved as a plain copy; no longer shared"))))))
 
@@ -422,8 +272,6 @@ wrote since is not what the user has deleted."
 (add-hook 'notes-lsp--ready-hook #'notes-lsp--reattach)
 (add-hook 'notes-lsp--down-hook #'notes-lsp--offline)
 (add-hook 'notes-lsp--before-stop-hook #'notes-lsp--flush-all)
-(add-hook 'pre-command-hook #'notes-lsp--before-command)
-(add-hook 'post-command-hook #'notes-lsp--after-command)
 (add-hook 'after-change-major-mode-hook #'notes-lsp--after-mode-change)
 
 (provide 'notes-lsp-buffer)

@@ -33,7 +33,6 @@
   (uri nil :documentation "The working file, as the service names it.")
   (visited nil :documentation "The working file, as Emacs names it.")
   (id nil :documentation "The document id, once known.")
-  (title nil :documentation "The title, once known.")
   (open nil :documentation "Non-nil between didOpen and didClose or a death.")
   (version 1 :documentation "didChange batches so far.")
   (rev 0 :documentation "The last edit of the service that was applied.")
@@ -49,7 +48,6 @@
   (busy nil :documentation "Non-nil while the queue is being worked on.")
   (queue nil :documentation "(METHOD . PARAMS) received and not yet dealt with.")
   (timer nil :documentation "Timer that will drain the queue.")
-  (log nil :documentation "Latest (VERSION REV . EDITS), see `notes-lsp--remember'.")
   (peers nil :documentation "What notes/cursors said last, with markers.")
   (peers-pending nil :documentation "A notes/cursors that waits for its edit.")
   (here nil :documentation "Alist from peer to name of the people in the note.")
@@ -294,7 +292,6 @@ BEGIN, END and OLD-LENGTH are what after-change was told."
         (let ((changes (vconcat (nreverse (notes-lsp--note-changes note)))))
           (setf (notes-lsp--note-changes note) nil
                 (notes-lsp--note-change-count note) 0)
-          (notes-lsp--remember note (append changes nil))
           (notes-lsp--send note changes)))))))
 
 (defun notes-lsp--flush-full (note)
@@ -313,22 +310,7 @@ BEGIN, END and OLD-LENGTH are what after-change was told."
      (t
       (setf (notes-lsp--note-blocked note) nil)
       (notes-lsp--settle note)
-      (setf (notes-lsp--note-log note) nil)
       (notes-lsp--send note (vector `(:text ,(notes-lsp--text note))))))))
-
-(defconst notes-lsp--remembered-changes 64
-  "Over how many earlier changes a late list of carets can be carried.")
-
-(defun notes-lsp--remember (note edits)
-  "Note that EDITS, one after the other, change the text of NOTE as it is now.
-That text has NOTE's version and rev."
-  (let ((log (cons (cons (notes-lsp--note-version note)
-                         (cons (notes-lsp--note-rev note) edits))
-                   (notes-lsp--note-log note))))
-    (setf (notes-lsp--note-log note)
-          (if (nthcdr (* 2 notes-lsp--remembered-changes) log)
-              (seq-take log notes-lsp--remembered-changes)
-            log))))
 
 (defun notes-lsp--send (note changes)
   "Send CHANGES, a vector, as NOTE's next version.  Return t.
@@ -353,7 +335,7 @@ processes speak, and so change the buffer again."
 (dolist (function '(notes-lsp--before-change notes-lsp--after-change))
   (put function 'permanent-local-hook t))
 
-(declare-function notes-lsp--schedule "notes-lsp-buffer" (note))
+(declare-function notes-lsp--schedule "notes-lsp-gate" (note))
 
 (provide 'notes-lsp-capture)
 ;;; notes-lsp-capture.el ends here

@@ -12,6 +12,7 @@
 
 (require 'cl-lib)
 (require 'subr-x)
+(require 'notes-lsp-definitions)
 (require 'notes-lsp-service)
 (require 'notes-lsp-stop)
 (require 'notes-lsp-ask)
@@ -21,17 +22,14 @@
 (require 'notes-lsp-nearby)
 
 (declare-function notes-lsp--agenda "notes-lsp-screens" (id))
+(declare-function notes-lsp--list-note "notes-lsp-screens" ())
+(declare-function notes-lsp--row-params "notes-lsp-screens" (row &rest params))
 (declare-function notes-lsp--on-news "notes-lsp-list" ())
 (declare-function notes-lsp-mode "notes-lsp" (&optional argument))
 (declare-function notes-lsp--attach-known "notes-lsp" (listed))
 (declare-function notes-lsp--choose-near "notes-lsp-nearby" (prompt then &optional all))
 
 ;;; Helpers of the commands
-
-(defun notes-lsp--request-for (note method &rest params)
-  "Send METHOD about NOTE with PARAMS, after NOTE's own changes."
-  (notes-lsp--flush note)
-  (notes-lsp-service-request method `(:uri ,(notes-lsp--note-uri note) ,@params)))
 
 (defun notes-lsp--about (note &rest params)
   "Return a function for `notes-lsp-ask' that returns PARAMS about NOTE.
@@ -49,15 +47,15 @@ It sends NOTE's own changes first."
 
 (defvar notes-lsp--visiting nil "Non-nil while a command opens a working file.")
 
-(defun notes-lsp--visit (place &optional title)
+(defun notes-lsp--visit (place)
   "Show the note at PLACE, with :id, :uri and :path, in the selected window.
-TITLE is its title, if known.  Return its buffer."
+Return its buffer."
   (if (and (plist-get place :folder) (seq-empty-p (plist-get place :items)))
       (notes-lsp--agenda (plist-get place :id))
-    (notes-lsp--visit-file place title)))
+    (notes-lsp--visit-file place)))
 
-(defun notes-lsp--visit-file (place title)
-  "Show the file of PLACE, a note called TITLE, in the selected window."
+(defun notes-lsp--visit-file (place)
+  "Show the file of PLACE, a note's, in the selected window."
   (let* ((path (plist-get place :path))
          (buffer (let ((notes-lsp--visiting t))
                    (or (find-buffer-visiting path) (find-file-noselect path)))))
@@ -66,7 +64,7 @@ TITLE is its title, if known.  Return its buffer."
         (unless (or (buffer-modified-p) (verify-visited-file-modtime))
           (let ((notes-lsp--visiting t)) (revert-buffer t t t)))
         (when (eq major-mode 'fundamental-mode) (text-mode))
-        (notes-lsp--attach (plist-get place :uri) (plist-get place :id) title))
+        (notes-lsp--attach (plist-get place :uri) (plist-get place :id)))
       (notes-lsp--opened (notes-lsp--current) place))
     (pop-to-buffer-same-window buffer)
     buffer))
@@ -113,8 +111,6 @@ buffer that was no note is none again."
              (when note
                (when (plist-get result :id)
                  (setf (notes-lsp--note-id note) (plist-get result :id)))
-               (unless (notes-lsp--note-title note)
-                 (setf (notes-lsp--note-title note) (file-name-base buffer-file-name)))
                (force-mode-line-update)))))
        (funcall then result))
      :else (lambda ()
@@ -124,20 +120,50 @@ buffer that was no note is none again."
 
 ;;; Commands
 
-;;;###autoload
-(defun notes-new (title)
-  "Make a note called TITLE and open it."
-  (interactive "sTitle: ")
-  (when (string-blank-p title) (user-error "Notes: A note needs a title"))
-  (notes-lsp--with-answer (place :notes/create `(:title ,title) :waiting "Making the note…")
-    (notes-lsp--visit place title)))
+;; The simplest ones are generated; definitions.el has them.
 
-;;;###autoload
-(defun notes-tutorial ()
-  "Make a note that teaches by doing: a robot of the service types in it."
-  (interactive)
-  (notes-lsp--with-answer (place :notes/tutorial '(:keys "emacs") :waiting "Making the note…")
-    (notes-lsp--visit place "Tutorial")))
+(defun notes-lsp--carry-out (name &optional argument row sure)
+  "Make the request of the command NAME, a symbol, with ARGUMENT.
+It is about ROW of a list if given, else about the current note.  If the
+command asks first, do so unless SURE.  Open what the answer names, if the
+command does so, and say what came of it."
+  (let* ((flow (alist-get name notes-lsp--flows))
+         (first (plist-get flow :first)))
+    (if (or argument (null first)) (notes-lsp--make-request flow argument row sure)
+      ;; What cannot be is said before anything is asked for.
+      (notes-lsp-ask first (notes-lsp--flow-params flow row nil)
+                     (lambda (_)
+                       (notes-lsp--make-request flow (read-string (plist-get flow :prompt)) row sure))
+                     :waiting (plist-get flow :waiting)))))
+
+(defun notes-lsp--flow-params (flow row params)
+  "Return PARAMS with what FLOW is about: ROW of a list, or the current note."
+  (let ((about (plist-get flow :about)))
+    (cond ((null about) params)
+          (row (apply #'notes-lsp--row-params row params))
+          ((and (eq about 'list) (derived-mode-p 'notes-agenda-mode))
+           (append (list :id (notes-lsp--list-note)) params))
+          (t (apply #'notes-lsp--about (notes-lsp--this-note) params)))))
+
+(defun notes-lsp--make-request (flow argument row sure)
+  "Make the request of FLOW with ARGUMENT, about ROW or the current note.
+If it asks first, do so unless SURE."
+  (let* ((member (plist-get flow :argument))
+         (value (if (plist-get flow :isFile) (directory-file-name (expand-file-name argument)) argument))
+         (params (append (and member (list member value)) (plist-get flow :params))))
+    (when (and member (string-blank-p argument)) (user-error "Notes: A title is needed"))
+    (when (eq (plist-get flow :about) 'note) (or row (notes-lsp--this-note)))
+    (when (or sure (not (plist-get flow :confirm))
+              (yes-or-no-p (concat (plist-get flow :confirm) " ")))
+      (notes-lsp--with-answer
+          (result (plist-get flow :method) (notes-lsp--flow-params flow row params)
+                  :waiting (plist-get flow :waiting) :background (not (plist-get flow :opens))
+                  :timeout 150)
+        (when (plist-get flow :opens) (notes-lsp--visit result))
+        (notes-lsp--on-news)
+        (let ((say (plist-get flow :say)))
+          (notes-lsp--say "%s" (if say (string-replace "{}" argument say)
+                                 (or (plist-get result :message) ""))))))))
 
 ;;;###autoload
 (defun notes-open (&optional note)
@@ -161,7 +187,7 @@ buffer that was no note is none again."
   (notes-lsp--with-answer (place :notes/open
                                  (if entry `(:id ,(plist-get entry :id)) `(:title ,title))
                                  :waiting "Opening…")
-    (notes-lsp--visit place (plist-get entry :title))))
+    (notes-lsp--visit place)))
 
 ;;;###autoload
 (defun notes-adopt ()
@@ -210,7 +236,7 @@ With a prefix argument, ask for one."
   (interactive)
   (let ((note (notes-lsp--this-note)))
     (if (and current-prefix-arg (called-interactively-p 'any))
-        (notes-lsp--choose-near "Stop sharing with: " (lambda (peer) (notes-lsp--unshare note peer)))
+        (notes-lsp--choose-near "Stop sharing with: " (lambda (peer _) (notes-lsp--unshare note peer)))
       (notes-lsp--unshare note peer))))
 
 (defun notes-lsp--unshare (note peer)
@@ -231,7 +257,7 @@ SURE."
   (interactive)
   (let ((note (notes-lsp--this-note)))
     (if (null peer)
-        (notes-lsp--choose-near "Remove: " (lambda (peer) (notes-lsp--remove note peer nil)))
+        (notes-lsp--choose-near "Remove: " (lambda (peer _) (notes-lsp--remove note peer nil)))
       (notes-lsp--remove note peer sure))))
 
 (defun notes-lsp--remove (note peer sure)
@@ -253,48 +279,6 @@ Whether the note is shared with that person is found out before that."
         (notes-lsp--remove-from params t)))))
 
 ;;;###autoload
-(defun notes-rename (title)
-  "Give the current note another TITLE; its file follows when it is closed."
-  (interactive "sNew title: ")
-  (when (string-blank-p title) (user-error "Notes: A note needs a title"))
-  (let ((note (notes-lsp--this-note)))
-    (notes-lsp--with-answer (_ :notes/rename (notes-lsp--about note :title title)
-                               :waiting "Renaming…" :background t)
-      (setf (notes-lsp--note-title note) title)
-      (force-mode-line-update)
-      (notes-lsp--say "Renamed to \"%s\" (file follows on close)" title))))
-
-;;;###autoload
-(defun notes-delete (&optional sure)
-  "Delete the current note and its file, asking first unless SURE.
-The buffer stays.  For 30 days `notes-undelete' brings the note back."
-  (interactive "P")
-  (let ((note (notes-lsp--this-note)))
-    (when (or sure (yes-or-no-p (concat "Delete your copy? " "Others keep theirs. ")))
-      (notes-lsp--delete note nil "deleted"))))
-
-;;;###autoload
-(defun notes-delete-for-everyone (&optional sure)
-  "Delete the current note for all with whom it is shared.
-Ask first unless SURE.  Each of them can bring it back for 30 days."
-  (interactive "P")
-  (let ((note (notes-lsp--this-note)))
-    (when (or sure (yes-or-no-p "Delete for everyone who has it? "))
-      (notes-lsp--delete note '(:forEveryone t) "deletedForEveryone"))))
-
-(defun notes-lsp--delete (note params reason)
-  "Delete NOTE, with PARAMS, for REASON, and say so, unless the service has."
-  (notes-lsp--with-answer (_ :notes/delete (apply #'notes-lsp--about note params)
-                             :waiting "Deleting…" :background t)
-    (when (and (memq note notes-lsp--notes)
-               ;; The service's own report may not have been handled yet.
-               (not (and (buffer-live-p (notes-lsp--note-buffer note))
-                         (buffer-local-value 'notes-lsp--gone-id (notes-lsp--note-buffer note)))))
-      (notes-lsp--leave note reason)
-      (notes-lsp--say "Deleted%s. :NotesUndelete restores it for 30 days"
-                      (if (equal reason "deleted") "" " for everyone")))))
-
-;;;###autoload
 (defun notes-undelete (&optional title)
   "Bring back the note with TITLE that was deleted last, and open it.
 Without TITLE, ask for one."
@@ -304,7 +288,7 @@ Without TITLE, ask for one."
    (lambda (note)
      (notes-lsp--with-answer (place :notes/undelete `(:id ,(plist-get note :id))
                                     :waiting "Restoring…")
-       (notes-lsp--visit place (notes-lsp--shown (plist-get note :title)))))))
+       (notes-lsp--visit place)))))
 
 (defun notes-lsp--choose-deleted (prompt title then)
   "Give THEN the deleted note with TITLE.
@@ -340,22 +324,6 @@ Without one, ask with PROMPT, and offer what was deleted last."
                                texts)))
           (find-file-other-window
            (cdr (assoc (completing-read "Recovered: " choices nil t) choices))))))))
-
-;;;###autoload
-(defun notes-restart ()
-  "End the service and start it again; the notes stay open."
-  (interactive)
-  (notes-lsp--stop-then
-   (lambda ()
-     (notes-lsp--when-ready
-      (lambda () (notes-lsp--say "Service running"))
-      (lambda (reason) (notes-lsp--say "%s" reason))))))
-
-;;;###autoload
-(defun notes-stop ()
-  "End the service; the notes stay open as files until it is needed again."
-  (interactive)
-  (notes-lsp--stop-then (lambda () (notes-lsp--say "Service stopped; typing is kept. :NotesRestart"))))
 
 (provide 'notes-lsp-commands)
 ;;; notes-lsp-commands.el ends here

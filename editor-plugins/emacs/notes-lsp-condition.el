@@ -18,11 +18,11 @@
 
 (declare-function notes-lsp-mode "notes-lsp" (&optional argument))
 (declare-function notes-lsp-buffer-info "notes-lsp" (&optional buffer))
-(declare-function notes-lsp--find-note "notes-lsp-buffer" (uri))
+(declare-function notes-lsp--find-note "notes-lsp-gate" (uri))
 (declare-function notes-lsp--forget-peers "notes-lsp-presence" (note))
 (declare-function notes-lsp--arrow "notes-lsp-presence" (note name))
 (declare-function notes-lsp--short-name "notes-lsp-presence" (peer))
-(declare-function notes-lsp--visit "notes-lsp-commands" (place &optional title))
+(declare-function notes-lsp--visit "notes-lsp-commands" (place))
 
 (defconst notes-lsp--first-question 0.3
   "Seconds after a change until the service is asked whether all have it.")
@@ -44,10 +44,6 @@
 (defun notes-lsp--read-only-p (note)
   "Return non-nil if this person may only read NOTE."
   (equal "read" (notes-lsp--note-access note)))
-
-(defun notes-lsp--count (count what)
-  "Return COUNT and WHAT, in the plural if that is right."
-  (format "%d %s%s" count what (if (= count 1) "" "s")))
 
 ;;; Changes of condition
 
@@ -107,20 +103,12 @@ PARAMS is the event.  Return non-nil if there are any."
           (setq found t)
           (notes-lsp--set-gone "purged"))))))
 
-(defun notes-lsp--message-of (params)
-  "Return what the event PARAMS says, or nil.
-What can be done about it has this editor's name."
-  (and (plist-get params :message)
-       (string-replace "undelete restores" ":NotesUndelete restores" (plist-get params :message))))
-
 (defun notes-lsp--on-condition (params)
   "Do what the event PARAMS says of a buffer; return non-nil if it is such.
 Called from a message handler."
   (let ((kind (plist-get params :kind)))
-    (when (equal kind "recovered")
-      (notes-lsp--urge (concat ":NotesRecovered has " (or (plist-get params :copy) "a copy"))))
-    (when (member kind '("recovered" "access" "refused" "unshared" "detached" "moved"))
-      (let ((note (and (not (equal kind "recovered")) (notes-lsp--find-note (or (plist-get params :uri) "")))))
+    (when (member kind '("access" "refused" "unshared" "detached" "moved"))
+      (let ((note (notes-lsp--find-note (or (plist-get params :uri) ""))))
         ;; Words of a note that no buffer shows now.  Everything else without a note was reported already, in the answer
         ;; to what this person did; but a note can be moved without one of its people while it is not open.
         (when (and (not note)
@@ -137,7 +125,9 @@ Called from a message handler."
              (notes-lsp--set-access note (or (plist-get params :access) "write"))
              (setf (notes-lsp--note-unshared note) t
                    (notes-lsp--note-status note)
-                   (plist-put (copy-sequence (notes-lsp--note-status note)) :peers nil))
+                   (plist-put (copy-sequence (notes-lsp--note-status note)) :company nil)
+                   (notes-lsp--note-status note)
+                   (plist-put (notes-lsp--note-status note) :peers nil))
              (notes-lsp--forget-peers note))
             ("moved" (setf (notes-lsp--note-id note)
                            (or (plist-get params :id) (notes-lsp--note-id note))))
@@ -146,9 +136,7 @@ Called from a message handler."
                (with-current-buffer (notes-lsp--note-buffer note)
                  (setq notes-lsp--gone-id (notes-lsp--note-id note))))
              (notes-lsp--soon (notes-lsp--leave note (or (plist-get params :reason) "deleted")))))
-          (if (equal kind "refused")
-              (notes-lsp--urge ":NotesRecovered has your words; this note is read-only")
-            (notes-lsp--warn (or (notes-lsp--message-of params) "")))
+          (notes-lsp--tell params)
           (force-mode-line-update t))
         (and (or note (not (equal kind "moved"))) t)))))
 
@@ -249,48 +237,37 @@ the buffer when the queue is empty, and nothing else draws the line then."
        (append
         (and since (>= (- (float-time) since) notes-lsp--storing-seconds) '("not stored"))
         (and (notes-lsp--read-only-p note) '("read-only"))
-        (notes-lsp--company note (append (plist-get status :peers) nil))
+        (notes-lsp--company note status)
         (cond ((equal network "on") nil)
               ((equal network "off") '("no network"))
               (t (list (concat "no network: " network))))
         (and (notes-lsp--note-unshared note) '("no longer shared")))
        "; ")))))
 
-(defun notes-lsp--company (note peers)
-  "Return a list of strings that say how far PEERS of NOTE are."
+(defun notes-lsp--company (note status)
+  "Return a list of strings that say how far the people in STATUS of NOTE are.
+The service words that.  Of a text that was not proved they say that it is
+being sent."
   (let* ((info (notes-lsp-buffer-info (notes-lsp--note-buffer note)))
          (proven (and (eql (notes-lsp--note-proven note) (notes-lsp--note-version note))
                       (plist-get info :synced)))
-         (pending 1)
-         (by (list (list "refused") (list "receiving") (list "behind") (list "unreachable") (list "sending")
-                   (list "inSync")))
-         (others (mapcar #'notes-lsp--short-name (notes-lsp--note-peers note))))
-    (dolist (peer peers)
-      (let* ((in-sync (eq t (plist-get peer :inSync)))
-             (state (or (plist-get peer :state) (if in-sync "inSync" "behind")))
-             (received (plist-get peer :receiving))
-             (name (concat (notes-lsp--short-name peer)
-                           (notes-lsp--arrow note (notes-lsp--short-name peer)))))
-        (when (and (equal state "inSync") (not proven)) (setq state "sending"))
-        (setq others (remove (notes-lsp--short-name peer) others))
-        (when received
-          (push (format "%s (%d%%)" name received) (cdr (assoc "receiving" by))))
-        (unless (and received (equal state "behind") (eql 0 (plist-get peer :pending)))
-          (when (equal state "behind")
-            (setq pending (max pending (or (plist-get peer :pending) 1))))
-          (push name (cdr (assoc state by))))))
-    (cl-loop
-     for (state . names) in (append by (list (cons "here" (delete-dups others))))
-     when names
-     collect (format (pcase state
-                       ("refused" "refused by %s")
-                       ("receiving" "receiving from %s")
-                       ("behind" (concat (notes-lsp--count pending "change") " not yet sent to %s"))
-                       ("unreachable" "%s unreachable")
-                       ("sending" "sending to %s")
-                       ("inSync" "synced with %s")
-                       (_ "with %s"))
-                     (notes-lsp--join-names names)))))
+         (listed (mapcar (lambda (peer) (plist-get peer :name)) (plist-get status :peers)))
+         ;; People whose carets arrive through other peers.
+         (others (cl-remove-if (lambda (peer) (member (plist-get peer :name) listed))
+                               (notes-lsp--note-peers note))))
+    (append
+     (mapcar (lambda (group)
+               (concat (or (and (not proven) (plist-get group :whenLater)) (plist-get group :before))
+                       (if (plist-get group :count) (format "%d people" (plist-get group :count))
+                         (mapconcat (lambda (person)
+                                      (concat (plist-get person :shown)
+                                              (notes-lsp--arrow note (plist-get person :name))
+                                              (plist-get person :more)))
+                                    (plist-get group :people) ", "))
+                       (plist-get group :after)))
+             (plist-get status :company))
+     (and others
+          (list (concat "with " (notes-lsp--join-names (mapcar #'notes-lsp--short-name others))))))))
 
 (defun notes-lsp--join-names (names)
   "Return NAMES in order, or how many they are."
@@ -338,7 +315,7 @@ the buffer when the queue is empty, and nothing else draws the line then."
                             (widen)
                             (buffer-substring-no-properties (point-min) (point-max)))))
                :waiting "Copying…")
-      (notes-lsp--visit place title)
+      (notes-lsp--visit place)
       (notes-lsp--say "Copied to \"%s\", which is yours alone" title))))
 
 ;;; Typing in read-only notes

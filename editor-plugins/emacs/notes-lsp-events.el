@@ -21,19 +21,13 @@
     (setf (notes-lsp--note-here note) here)
     (with-current-buffer (notes-lsp--note-buffer note) (force-mode-line-update))))
 
-(defun notes-lsp--reply (params)
-  "Return what to do about the event in PARAMS; \"\" if nothing."
-  (pcase (cons (plist-get params :kind) (and (plist-get params :invitation) t))
-    ('("invited" . t) ".  M-x notes-answer to reply")
-    ('("accepted" . t) "  M-x notes-answer to compare codes")
-    ('("keyChanged") ".  M-x notes-verify")
-    ('("away") ". :NotesDiff")
-    ('("pointed") ". :NotesGo")
-    (_ "")))
-
-(defun notes-lsp--sentences (message reply)
-  "Return MESSAGE and REPLY, what to do about it, with one sign between them."
-  (concat message (if (string-match-p "[.?!…]\\'" message) (string-remove-prefix "." reply) reply)))
+(defun notes-lsp--tell (params)
+  "Show the line of the event in PARAMS, as urgent as the service says."
+  (let ((line (or (plist-get params :line) (plist-get params :message))))
+    (pcase (plist-get params :level)
+      ("words" (notes-lsp--urge line))
+      ("news" (notes-lsp--news line))
+      (_ (notes-lsp--warn line)))))
 
 (defun notes-lsp--on-event (params)
   "Show the event in PARAMS, and keep track of the people in its note."
@@ -50,17 +44,7 @@
        (dolist (one (if uri (and note (list note)) notes-lsp--notes))
          (notes-lsp--set-here
           one (assoc-delete-all peer (copy-alist (notes-lsp--note-here one)))))))
-    (unless (notes-lsp--on-condition params)
-      ;; An answer that needs a confirmation names the invitation.
-      (let ((text (and (plist-get params :message)
-                       (notes-lsp--sentences (notes-lsp--message-of params)
-                                             (notes-lsp--reply params)))))
-        (if (or (plist-get params :invitation)
-                (string-prefix-p "WARNING" (or text ""))
-                (member (plist-get params :kind)
-                        '("declined" "deleted" "forged" "keyChanged" "repeated" "waiting")))
-            (notes-lsp--warn text)
-          (notes-lsp--news text))))
+    (unless (notes-lsp--on-condition params) (notes-lsp--tell params))
     (run-hook-with-args 'notes-lsp--event-hook params)
     ;; A meeting may have a hundred items, and lists show none.
     (unless (and (equal (plist-get params :kind) "created") (plist-get params :item))

@@ -21,7 +21,7 @@
 (declare-function notes-lsp--show-list "notes-lsp-list" (name mode method params &optional other-window))
 (declare-function notes-lsp--agenda "notes-lsp-screens" (id))
 (declare-function notes-lsp--this-note "notes-lsp-commands" ())
-(declare-function notes-lsp--visit "notes-lsp-commands" (place &optional title))
+(declare-function notes-lsp--visit "notes-lsp-commands" (place))
 
 (defun notes-lsp--json-bool (value)
   "Return VALUE as JSON's true or false."
@@ -80,23 +80,11 @@ prefix argument asks in any case."
               :waiting "Importing… (C-g gives up)" :timeout 600 :choosing t)
     (if-let ((chosen (notes-lsp--text-chosen result)))
         (notes-lsp--import file chosen)
-      (let ((count (length (plist-get result :notes))))
-        (notes-lsp--visit result)
-        (cond ((> count 1) (notes-lsp--say ":Notes lists the %d imported notes" count))
-              ((eq (plist-get result :known) t)
-               (notes-lsp--say "\"%s\" is here already; merged %s"
-                               (file-name-base (plist-get result :path))
-                               (notes-lsp--count (plist-get result :changes) "new change")))
-              (t (notes-lsp--say "Imported \"%s\"" (file-name-base (plist-get result :path)))))
-        (notes-lsp--say-failed (append (plist-get result :failed) nil))))))
-
-(defun notes-lsp--say-failed (failed)
-  "Say that the files in FAILED could not be imported."
-  (dolist (one failed)
-    (notes-lsp--log-line (format "%s: %s" (notes-lsp--shown (plist-get one :path)) (plist-get one :message))))
-  (when failed
-    (notes-lsp--warn (format ":NotesLog says why %s could not be imported"
-                             (notes-lsp--count (length failed) "file")))))
+      (notes-lsp--visit result)
+      (notes-lsp--say "%s" (plist-get result :message))
+      (dolist (one (append (plist-get result :failed) nil))
+        (notes-lsp--log-line (format "%s: %s" (plist-get one :path) (plist-get one :message))))
+      (notes-lsp--warn (plist-get result :warning)))))
 
 ;;; Files that hold a whole document, as MeetingNotes saves it
 
@@ -150,17 +138,6 @@ A file that does not exist yet is made, with a new meeting."
 (add-to-list 'auto-mode-alist '("\\.meetingnotes\\'" . notes-document-mode))
 
 ;;;###autoload
-(defun notes-merge (file)
-  "Merge FILE, another copy of the current note."
-  (interactive "fMerge: ")
-  (notes-lsp--with-answer
-      (result :notes/merge
-              (notes-lsp--about (notes-lsp--this-note)
-                                :path (directory-file-name (expand-file-name file)))
-              :waiting "Merging…" :background t :timeout 150)
-    (notes-lsp--say "Merged %s" (notes-lsp--count (plist-get result :changes) "new change"))))
-
-;;;###autoload
 (defun notes-find (words)
   "Show the lines with WORDS of all notes, in a buffer like that of `grep'."
   (interactive "sFind in notes: ")
@@ -189,38 +166,28 @@ A file that does not exist yet is made, with a new meeting."
         (goto-char (point-min)))
       (pop-to-buffer buffer))))
 
-;;;###autoload
-(defun notes-meeting (title)
-  "Make a meeting called TITLE, and show its agenda."
-  (interactive "sTitle of the meeting: ")
-  (when (string-blank-p title) (user-error "Notes: A meeting needs a title"))
-  (notes-lsp--with-answer (meeting :notes/create `(:title ,title :kind "meeting")
-                                   :waiting "Making the meeting…")
-    (notes-lsp--agenda (plist-get meeting :id))))
+(defun notes-lsp--in-meeting (then)
+  "Call THEN, which asks for something, if the current buffer is of a meeting.
+If not, that is said before anything is asked for."
+  (notes-lsp-ask :notes/items (notes-lsp--about (notes-lsp--this-note)) (lambda (_) (funcall then))
+                 :waiting "Fetching the agenda…" :what "The agenda"))
 
 ;;;###autoload
-(defun notes-item (title)
-  "Add an item called TITLE to the meeting the current buffer is of; open it."
-  (interactive "sTitle of the item: ")
-  (when (string-blank-p title) (user-error "Notes: An item needs a title"))
-  (notes-lsp--with-answer (place :notes/addItem
-                                 (if (derived-mode-p 'notes-agenda-mode)
-                                     (list :id (notes-lsp--list-note) :title title)
-                                   (notes-lsp--about (notes-lsp--this-note) :title title))
-                                 :waiting "Adding the item…")
-    (notes-lsp--visit place title)))
-
-;;;###autoload
-(defun notes-move-item (place)
+(defun notes-move-item (&optional place)
   "Put the current buffer's item at PLACE of the agenda, counted from 1."
-  (interactive "nPlace in the agenda, from 1: ")
+  (interactive)
+  (if (null place)
+      (notes-lsp--in-meeting
+       (lambda () (notes-move-item (read-number "Place in the agenda, from 1: "))))
+    (notes-lsp--move-to place)))
+
+(defun notes-lsp--move-to (place)
+  "Put the current buffer's item at PLACE of the agenda, counted from 1."
   (when (< place 1) (user-error "Notes: Count places from 1"))
   (notes-lsp--with-answer (result :notes/moveItem
                                   (notes-lsp--about (notes-lsp--this-note) :position (1- place))
                                   :waiting "Moving the item…" :background t)
-    (notes-lsp--say "Agenda: %s"
-                    (mapconcat (lambda (item) (plist-get item :title))
-                               (plist-get result :items) ", "))))
+    (notes-lsp--say "%s" (plist-get result :message))))
 
 (provide 'notes-lsp-exchange)
 ;;; notes-lsp-exchange.el ends here

@@ -10,16 +10,7 @@
 ;;; Code:
 
 (require 'cl-lib)
-
-(defconst notes-lsp--palette
-  '(("#d70000" "#ff5f5f" "red") ("#005fff" "#5fafff" "blue")
-    ("#008700" "#5fd75f" "green") ("#d75f00" "#ffaf5f" "yellow")
-    ("#8700af" "#af87ff" "magenta") ("#008787" "#5fd7d7" "cyan")
-    ("#d70087" "#ff87d7" "magenta") ("#875f00" "#d7af5f" "yellow")
-    ("#5f5f87" "#afafd7" "blue") ("#5f8700" "#afd75f" "green")
-    ("#af005f" "#ff5faf" "red") ("#005f87" "#87d7ff" "cyan"))
-  "For each colour number: on a light background, on a dark one, with 8 colours.
-The same as in the plugin for Vim.")
+(require 'notes-lsp-definitions)
 
 (defun notes-lsp--blend (color other)
   "Return COLOR, as #rrggbb, mixed with two parts of OTHER, a number 0-255."

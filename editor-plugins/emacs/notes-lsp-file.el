@@ -18,8 +18,8 @@
 (require 'notes-lsp-service)
 (require 'notes-lsp-capture)
 
-(declare-function notes-lsp--drain "notes-lsp-buffer" (note))
-(declare-function notes-lsp--enqueue "notes-lsp-buffer" (method params))
+(declare-function notes-lsp--drain "notes-lsp-gate" (note))
+(declare-function notes-lsp--enqueue "notes-lsp-gate" (method params))
 (defvar notes-lsp--running)
 (defvar notes-lsp-command)
 

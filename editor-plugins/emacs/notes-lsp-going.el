@@ -50,20 +50,11 @@ If no one else is in this note, go to one who is in another."
 
 (defun notes-lsp--go-elsewhere (name)
   "Open a note that the person NAME, or any person, has open, and go there."
-  (notes-lsp--with-answer (result :notes/list (notes-lsp--empty)
-                                  :waiting "Looking where they are…" :what "Where they are")
-    (let ((note (cl-find-if (lambda (note)
-                              (if name (cl-find name (plist-get note :here) :test #'equal)
-                                (not (seq-empty-p (plist-get note :here)))))
-                            (plist-get result :notes))))
-      (unless note
-        (notes-lsp--refuse (if name (concat name " is in no note of yours")
-                             "No one else is in a note")))
-      (let ((name (or name (aref (plist-get note :here) 0))))
-        (notes-lsp--with-answer (place :notes/open `(:id ,(plist-get note :id) :near ,name) :waiting "Opening…")
-          (setq notes-lsp--going-to name)
-          (notes-lsp--visit place (unless (plist-get place :item) (plist-get note :title)))
-          (notes-lsp--say "%s is in this note" (notes-lsp--shown name)))))))
+  (notes-lsp--with-answer (place :notes/open (list :near (or name ""))
+                                 :waiting "Looking where they are…" :what "Where they are")
+    (setq notes-lsp--going-to (plist-get place :near))
+    (notes-lsp--visit place)
+    (notes-lsp--say "%s is in this note" notes-lsp--going-to)))
 
 ;;;###autoload
 (defun notes-follow (peer)
@@ -75,7 +66,7 @@ If no one else is in this note, go to one who is in another."
       (unless (notes-lsp--caret-of note peer) (user-error "Notes: That person is not in this note"))
       (notes-go peer)
       (setf (notes-lsp--note-following note) peer)
-      (notes-lsp--say "Following; moving or typing stops it"))))
+      (notes-lsp--say "Following %s; moving or typing stops it" (notes-lsp--followed-name note)))))
 
 ;;;###autoload
 (defun notes-point (&optional text)
@@ -89,15 +80,12 @@ Interactively, ask for TEXT with a prefix argument."
                         :end (notes-lsp--position
                               note (if (use-region-p) (region-end) (point)))))))
     (notes-lsp--flush note)
-    (notes-lsp--with-answer (result :notes/point
-                                    (list :uri (notes-lsp--note-uri note)
-                                          :version (notes-lsp--note-version note)
-                                          :rev (notes-lsp--note-rev note)
-                                          :range range :text (or text ""))
-                                    :waiting "Pointing…" :background t)
-      (let ((people (mapcar #'notes-lsp--shown (plist-get result :people))))
-        (notes-lsp--say "%s" (if people (concat "Pointed here for " (string-join people ", "))
-                               "No one else is in this note"))))))
+    (notes-lsp-ask :notes/point
+                   (list :uri (notes-lsp--note-uri note)
+                         :version (notes-lsp--note-version note)
+                         :rev (notes-lsp--note-rev note)
+                         :range range :text (or text ""))
+                   #'notes-lsp--told :waiting "Pointing…" :background t)))
 
 (provide 'notes-lsp-going)
 ;;; notes-lsp-going.el ends here

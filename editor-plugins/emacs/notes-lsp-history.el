@@ -77,14 +77,15 @@ PARAMS is called with the row on this line; give THEN the result."
   "Show what the state on this line changed."
   (interactive nil notes-history-mode)
   (notes-lsp--ask-history
-   :notes/diff (lambda (row) (list :from (plist-get row :before) :to (plist-get row :heads)))
-   (lambda (result row) (notes-lsp--show-diff result (plist-get row :author)))))
+   :notes/diff (lambda (row) (list :from (plist-get row :before) :to (plist-get row :heads)
+                                   :author (plist-get row :author) :lines t))
+   #'notes-lsp--show-diff))
 
 (defun notes-history-diff ()
   "Show what changed since the state on this line."
   (interactive nil notes-history-mode)
-  (notes-lsp--ask-history :notes/diff (lambda (row) (list :from (plist-get row :heads)))
-                          (lambda (result _) (notes-lsp--show-diff result))))
+  (notes-lsp--ask-history :notes/diff (lambda (row) (list :from (plist-get row :heads) :lines t))
+                          #'notes-lsp--show-diff))
 
 (defun notes-history-quit ()
   "Put the history away, and what it shows of the note's past."
@@ -122,58 +123,71 @@ With an active region, only the lines from BEGIN to END go back to it."
 (defun notes-diff ()
   "Show what is new since the current note was last closed here."
   (interactive)
-  (notes-lsp-ask :notes/diff (notes-lsp--about (notes-lsp--this-note)) #'notes-lsp--show-diff
+  (notes-lsp-ask :notes/diff (notes-lsp--about (notes-lsp--this-note) :lines t) #'notes-lsp--show-diff
                  :waiting "Comparing…" :what "What is new"))
 
-(defun notes-lsp--show-diff (result &optional author)
-  "Show the hunks of RESULT, an answer to notes/diff.
-AUTHOR is that of hunks that have none, as parts of an earlier state."
-  (let ((hunks (plist-get result :hunks)))
-    (when (seq-empty-p hunks) (user-error "Notes: Nothing has changed"))
-    (with-current-buffer (get-buffer-create "*notes diff*")
-      (let ((inhibit-read-only t))
-        (erase-buffer)
-        (cl-loop
-         for hunk across hunks
-         for start = (plist-get (plist-get hunk :range) :start)
-         for writer = (or (plist-get hunk :author) author "")
-         do (insert (string-trim-right (format "@@ line %d @@ %s" (1+ (plist-get start :line))
-                                               (notes-lsp--shown writer)))
-                    "\n")
-         (notes-lsp--insert-marked "-" (plist-get hunk :oldText))
-         (notes-lsp--insert-marked "+" (plist-get hunk :newText))))
-      (goto-char (point-min))
-      (diff-mode)
-      (notes-lsp--order-text)
-      (setq buffer-read-only t)
-      (display-buffer (current-buffer)))))
-
-(defun notes-lsp--insert-marked (mark text)
-  "Insert the lines of TEXT with MARK before each."
-  (unless (string-empty-p text)
-    (dolist (line (split-string (string-remove-suffix "\n" text) "\n"))
-      (insert mark line "\n"))))
+(defun notes-lsp--show-diff (result &rest _)
+  "Show the lines of RESULT, an answer to notes/diff."
+  (when (seq-empty-p (plist-get result :lines)) (user-error "Notes: Nothing has changed"))
+  (with-current-buffer (get-buffer-create "*notes diff*")
+    (let ((inhibit-read-only t))
+      (erase-buffer)
+      (insert (string-join (plist-get result :lines) "\n") "\n"))
+    (goto-char (point-min))
+    (diff-mode)
+    (notes-lsp--order-text)
+    (setq buffer-read-only t)
+    (display-buffer (current-buffer))))
 
 (defconst notes-lsp--blame-width 22 "Columns of the labels beside the lines.")
 (defvar-local notes-lsp--blame nil "The overlays with the labels, if they are shown.")
+(defvar-local notes-lsp--blame-timer nil "Timer that asks again after a change.")
 
 ;;;###autoload
 (defun notes-blame ()
   "Show beside each line who wrote it last and when, or take that away again."
   (interactive)
   (if notes-lsp--blame (notes-lsp--end-blame)
-    (let* ((note (notes-lsp--this-note))
-           (range (list :start '(:line 0 :character 0)
-                        :end (notes-lsp--line-position (point-max) 1))))
-      (notes-lsp-ask :notes/blame
-                     (notes-lsp--about note :range range :width notes-lsp--blame-width)
-                     (lambda (result) (notes-lsp--show-blame note result))
+    (let ((note (notes-lsp--this-note)))
+      (notes-lsp-ask :notes/blame (notes-lsp--blame-params note)
+                     (lambda (result)
+                       (notes-lsp--show-labels note result)
+                       (notes-lsp--show-margin note)
+                       (notes-lsp--say ":NotesBlame again hides the names"))
                      :waiting "Asking who wrote it…" :background t))))
 
-(defun notes-lsp--show-blame (note result)
+(defun notes-lsp--blame-params (note)
+  "Return what to ask about the authors of NOTE."
+  (notes-lsp--in-note note
+    (notes-lsp--about note :width notes-lsp--blame-width
+                      :range (list :start '(:line 0 :character 0)
+                                   :end (notes-lsp--line-position (point-max) 1)))))
+
+(defun notes-lsp--blame-changed (&rest _)
+  "Ask again soon who wrote the text, which has changed."
+  (unless notes-lsp--blame-timer
+    (setq notes-lsp--blame-timer
+          (run-with-timer 0.5 nil #'notes-lsp--blame-again (current-buffer)))))
+
+(defun notes-lsp--blame-again (buffer)
+  "Show in BUFFER who wrote the text as it is now, if that is still wanted."
+  (when (buffer-live-p buffer)
+    (with-current-buffer buffer
+      (setq notes-lsp--blame-timer nil)
+      (let ((note (notes-lsp--current)))
+        (when (and note notes-lsp--blame (notes-lsp-service-ready-p))
+          (notes-lsp-service-request-async
+           :notes/blame (funcall (notes-lsp--blame-params note))
+           (lambda (result)
+             (notes-lsp--soon
+               (when (and (buffer-live-p buffer) (buffer-local-value 'notes-lsp--blame buffer))
+                 (notes-lsp--show-labels note result))))))))))
+
+(defun notes-lsp--show-labels (note result)
   "Show the labels of RESULT, an answer to notes/blame, beside the lines of NOTE."
   (notes-lsp--in-note note
-    (notes-lsp--end-blame)
+    (mapc #'delete-overlay notes-lsp--blame)
+    (setq notes-lsp--blame nil)
     (goto-char (point-min))
     (cl-loop
      for label across (plist-get result :labels)
@@ -188,9 +202,8 @@ AUTHOR is that of hunks that have none, as parts of an earlier state."
                                                (notes-lsp--face 'name color))))))
      (forward-line 1))
     (unless notes-lsp--blame (push (make-overlay (point) (point)) notes-lsp--blame))
-    (setq left-margin-width (1+ notes-lsp--blame-width)))
-  (notes-lsp--show-margin note)
-  (notes-lsp--say ":NotesBlame again hides the names"))
+    (add-hook 'after-change-functions #'notes-lsp--blame-changed nil t)
+    (setq left-margin-width (1+ notes-lsp--blame-width))))
 
 (defun notes-lsp--show-margin (note)
   "Let the windows of NOTE have the margin that its buffer wants."
@@ -203,7 +216,9 @@ AUTHOR is that of hunks that have none, as parts of an earlier state."
   "Take the labels away from the current buffer."
   (when notes-lsp--blame
     (mapc #'delete-overlay notes-lsp--blame)
-    (setq notes-lsp--blame nil left-margin-width 0)
+    (remove-hook 'after-change-functions #'notes-lsp--blame-changed t)
+    (when notes-lsp--blame-timer (cancel-timer notes-lsp--blame-timer))
+    (setq notes-lsp--blame nil notes-lsp--blame-timer nil left-margin-width 0)
     (when (notes-lsp--current) (notes-lsp--show-margin (notes-lsp--current)))))
 
 (defun notes-lsp--line-position (place more)

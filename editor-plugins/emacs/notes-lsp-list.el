@@ -29,14 +29,6 @@
   "Non-nil while an answer is awaited; `again' if it is old already.")
 (defvar notes-lsp--news-timer nil "Timer that fills the lists soon.")
 
-(defun notes-lsp--time (milliseconds)
-  "Return MILLISECONDS since 1970 as a short local time."
-  (if (not (numberp milliseconds)) ""
-    (let ((time (seconds-to-time (/ milliseconds 1000))))
-      (format-time-string
-       (if (equal (format-time-string "%F" time) (format-time-string "%F")) "%H:%M" "%F")
-       time))))
-
 (define-derived-mode notes-lsp-list-mode special-mode "Notes list"
   "Parent of the lists of notes, people, items and states."
   (setq truncate-lines t)

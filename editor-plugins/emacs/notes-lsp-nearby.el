@@ -18,14 +18,10 @@
 
 (declare-function notes-lsp--become-note "notes-lsp-commands" (method params then &rest keys))
 (declare-function notes-lsp--about "notes-lsp-commands" (note &rest params))
-(declare-function notes-lsp--visit "notes-lsp-commands" (place &optional title))
+(declare-function notes-lsp--visit "notes-lsp-commands" (place))
 (declare-function notes-lsp--this-note "notes-lsp-commands" ())
 (defvar notes-lsp--news-hook)
 (defvar notes-lsp-command)
-
-(defun notes-lsp--spaced (code)
-  "Return the six digits CODE as people read them."
-  (concat (substring code 0 3) " " (substring code 3)))
 
 (defun notes-lsp--choose (prompt items label)
   "Ask with PROMPT for one of ITEMS, shown as the function LABEL says."
@@ -33,7 +29,7 @@
     (cdr (assoc (completing-read prompt choices nil t nil nil (caar choices)) choices))))
 
 (defun notes-lsp--choose-near (prompt then &optional all)
-  "Ask with PROMPT for a person the service knows or hears; give THEN the id.
+  "Ask with PROMPT for a person the service knows or hears; give THEN id and name.
 With ALL, those who are blocked can be chosen, too."
   (notes-lsp--with-answer (result :notes/peers (notes-lsp--empty)
                                   :waiting "Looking who is near…" :what "The list of people")
@@ -41,14 +37,12 @@ With ALL, those who are blocked can be chosen, too."
                                (append (plist-get result :peers) nil))))
       (unless peers
         (notes-lsp--refuse ":NotesShare makes a ticket to send; no one is nearby"))
-      (setq notes-lsp--near peers)
-      (funcall then
-               (plist-get (notes-lsp--choose
-                           prompt peers
-                           (lambda (peer)
-                             (format "%s (%s, %s)" (notes-lsp--shown (plist-get peer :name)) (plist-get peer :state)
-                                     (substring (plist-get peer :peer) 0 8))))
-                          :peer)))))
+      (let ((chosen (notes-lsp--choose
+                     prompt peers
+                     (lambda (peer)
+                       (format "%s (%s, %s)" (notes-lsp--shown (plist-get peer :name)) (plist-get peer :state)
+                               (substring (plist-get peer :peer) 0 8))))))
+        (funcall then (plist-get chosen :peer) (notes-lsp--shown (plist-get chosen :name)))))))
 
 ;;;###autoload
 (defun notes-invite (&optional peer)
@@ -59,16 +53,7 @@ Without one, ask whom.  A buffer that is no note becomes one."
     (let ((buffer (current-buffer)))
       (notes-lsp--choose-near
        "Invite: "
-       (lambda (peer) (with-current-buffer buffer (notes-lsp--invite peer)))))))
-
-(defvar notes-lsp--near nil "The people nearby, as the service last listed them.")
-
-(defun notes-lsp--peer-name (peer)
-  "Return the name of PEER, an id or a name."
-  (or (plist-get (cl-find peer notes-lsp--near :test #'equal
-                          :key (lambda (known) (plist-get known :peer)))
-                 :name)
-      peer))
+       (lambda (peer _) (with-current-buffer buffer (notes-lsp--invite peer)))))))
 
 (defun notes-lsp--invite (peer)
   "Invite PEER to the note in the current buffer, which becomes one."
@@ -79,19 +64,15 @@ Without one, ask whom.  A buffer that is no note becomes one."
                      (notes-lsp--with-answer
                          (result :notes/invite (notes-lsp--about (notes-lsp--this-note) :peer peer)
                                  :waiting "Inviting… (C-g gives up)" :background t)
-                       (notes-lsp--invited (notes-lsp--peer-name peer) result))))))
+                       (notes-lsp--told result))))))
     (if note (funcall invite nil)
       (notes-lsp--become-note :notes/adopt nil invite :waiting "Adopting…" :background t))))
 
-(defun notes-lsp--invited (name result)
-  "Say that the person called NAME was invited, as RESULT says; return that."
-  (let ((code (plist-get result :code)))
-    (if code
-        ;; The digits come first, where no name can stand before them.
-        (notes-lsp--say "Code %s: invited %s. :NotesAnswer to confirm"
-                        (notes-lsp--spaced code) name)
-      (notes-lsp--say "Invited %s" name))
-    result))
+(defun notes-lsp--told (result)
+  "Say what RESULT says that a request has done; return RESULT."
+  (run-hooks 'notes-lsp--news-hook)
+  (notes-lsp--say "%s" (plist-get result :message))
+  result)
 
 ;;;###autoload
 (defun notes-access (&optional peer)
@@ -99,55 +80,43 @@ Without one, ask whom.  A buffer that is no note becomes one."
   (interactive)
   (let ((target (list :uri (notes-lsp--note-uri (notes-lsp--this-note)))))
     (if peer (notes-lsp--set-access-of target peer peer)
-      (notes-lsp--choose-near
-       "Access of: "
-       (lambda (peer) (notes-lsp--set-access-of target peer (notes-lsp--peer-name peer)))))))
+      (notes-lsp--choose-near "Access of: " (lambda (peer name) (notes-lsp--set-access-of target peer name))))))
 
 (defun notes-lsp--set-access-of (target peer name)
   "Ask what PEER, who is called NAME, may do with TARGET."
-  (pcase-let ((`(,_ ,_ ,access ,words)
-               (assq (car (read-multiple-choice
-                           (format "What may %s do?" name)
-                           '((?e "edit") (?r "read") (?n "nothing: stop sharing"))))
-                     '((?e nil "write" "can edit") (?r nil "read" "can read")
-                       (?n nil "none" "no longer has")))))
-    (notes-lsp--with-answer (_ :notes/setAccess (append target (list :peer peer :access access))
-                               :waiting "Changing access…" :background t)
-      (run-hooks 'notes-lsp--news-hook)
-      (notes-lsp--say "%s %s this note" name words))))
+  (let ((access (cdr (assq (car (read-multiple-choice
+                                 (format "What may %s do?" name)
+                                 '((?e "edit") (?r "read") (?n "nothing: stop sharing"))))
+                           '((?e . "write") (?r . "read") (?n . "none"))))))
+    (notes-lsp-ask :notes/setAccess (append target (list :peer peer :access access))
+                   #'notes-lsp--told :waiting "Changing access…" :background t)))
 
 ;;;###autoload
 (defun notes-trust (&optional peer)
   "Trust, block or forget PEER, a peer id or a name."
   (interactive)
   (if peer (notes-lsp--trust peer peer)
-    (notes-lsp--choose-near
-     "Trust or block: " (lambda (peer) (notes-lsp--trust peer (notes-lsp--peer-name peer))) t)))
+    (notes-lsp--choose-near "Trust or block: " #'notes-lsp--trust t)))
 
 ;;;###autoload
 (defun notes-block (&optional peer)
   "Block PEER, a peer id or a name, who can then no longer reach you.
 Without one, ask for a person.  \\[notes-trust] takes it back."
   (interactive)
-  (if peer (notes-lsp--decide-on peer peer ?b)
-    (notes-lsp--choose-near
-     "Block: " (lambda (peer) (notes-lsp--decide-on peer (notes-lsp--peer-name peer) ?b)))))
+  (if peer (notes-lsp--decide-on peer "blocked")
+    (notes-lsp--choose-near "Block: " (lambda (peer _) (notes-lsp--decide-on peer "blocked")))))
 
 (defun notes-lsp--trust (peer name)
   "Ask whether to trust, block or forget PEER, who is called NAME."
-  (notes-lsp--decide-on peer name
-                        (car (read-multiple-choice
-                              (format "%s:" name) '((?t "trust") (?b "block") (?f "forget"))))))
+  (notes-lsp--decide-on
+   peer (cdr (assq (car (read-multiple-choice
+                         (format "%s:" name) '((?t "trust") (?b "block") (?f "forget"))))
+                   '((?t . "trusted") (?b . "blocked") (?f . "forgotten"))))))
 
-(defun notes-lsp--decide-on (peer name choice)
-  "Trust, block or forget PEER, who is called NAME, as CHOICE says."
-  (pcase-let ((`(,_ ,state ,words)
-               (assq choice '((?t "trusted" "You trust %s") (?b "blocked" "Blocked %s")
-                              (?f "forgotten" "Forgot %s")))))
-    (notes-lsp--with-answer (_ :notes/trust (list :peer peer :state state)
-                               :waiting "Storing that…" :background t)
-      (run-hooks 'notes-lsp--news-hook)
-      (notes-lsp--say words name))))
+(defun notes-lsp--decide-on (peer state)
+  "Let PEER have STATE: trusted, blocked or forgotten."
+  (notes-lsp-ask :notes/trust (list :peer peer :state state) #'notes-lsp--told
+                 :waiting "Storing that…" :background t))
 
 (defun notes-lsp--call (address)
   "Call the service of another person at ADDRESS."
@@ -157,45 +126,20 @@ Without one, ask for a person.  \\[notes-trust] takes it back."
 
 (defun notes-lsp--invitations ()
   "Return what waits for an answer of this person, newest last."
-  (notes-lsp--unanswered (notes-lsp-service-request :notes/invitations (notes-lsp--empty))))
-
-(defun notes-lsp--unanswered (result)
-  "Return what in RESULT waits for an answer of this person, newest last."
-  (append (plist-get result :invitations)
-          (cl-remove-if-not (lambda (sent) (eq t (plist-get sent :awaitsConfirmation)))
-                            (plist-get result :sent))
-          nil))
-
-(defun notes-lsp--describe-invitation (invitation)
-  "Return a line that says what INVITATION is about."
-  (let ((code (plist-get invitation :code))
-        (from (plist-get invitation :from))
-        (title (notes-lsp--shown (or (plist-get invitation :title) "a note"))))
-    ;; The digits come first: other people write what follows them.
-    (concat (if code (concat (notes-lsp--spaced code) "  ") "")
-            (cond ((null from) (format "%s accepted \"%s\"" (notes-lsp--shown (plist-get (plist-get invitation :to) :name)) title))
-                  ((eq t (plist-get from :changed))
-                   (format "WARNING: %s is not who you met" (notes-lsp--shown (plist-get from :name))))
-                  (t (format "%s invites you to \"%s\"%s" (notes-lsp--shown (plist-get from :name)) title
-                             (if (equal (plist-get invitation :access) "read") " (read-only)" "")))))))
+  (append (plist-get (notes-lsp-service-request :notes/invitations (notes-lsp--empty)) :open) nil))
 
 (defun notes-lsp--decide (invitation)
   "Ask what to do about INVITATION; return `accept', `decline' or `block'."
-  (let ((line (notes-lsp--describe-invitation invitation)))
-    (if (plist-get invitation :from)
+  (let ((line (notes-lsp--shown (plist-get invitation :line))))
+    (if (= 3 (length (plist-get invitation :choices)))
         (pcase (car (read-multiple-choice
                      line '((?a "accept") (?d "decline") (?b "block" "Never hear of them again"))))
           (?a 'accept) (?d 'decline) (?b 'block))
       (if (y-or-n-p (concat line ".  Same code on both screens? ")) 'accept 'decline))))
 
-(defun notes-lsp--not-yet (sent)
-  "Return what to say of the invitations SENT, of which none has an answer."
-  (let* ((invitation (car (last sent)))
-         (code (plist-get invitation :code)))
-    (if (null invitation) "No invitations"
-      (format "%s%s has not accepted yet"
-              (if code (format "Code %s: " (notes-lsp--spaced code)) "")
-              (notes-lsp--shown (plist-get (plist-get invitation :to) :name))))))
+(defun notes-lsp--line-of (invitation)
+  "Return the line that the service has for INVITATION."
+  (notes-lsp--shown (plist-get invitation :line)))
 
 ;;;###autoload
 (defun notes-answer ()
@@ -204,34 +148,32 @@ Without one, ask for a person.  \\[notes-trust] takes it back."
   (notes-lsp--with-answer (result :notes/invitations (notes-lsp--empty)
                                   :waiting "Looking for invitations…"
                                   :what "The list of invitations")
-    (notes-lsp--forget-news "notes-answer")
-    (let ((open (notes-lsp--unanswered result)))
-      (unless open (notes-lsp--refuse (notes-lsp--not-yet (append (plist-get result :sent) nil))))
-      (let* ((invitation (if (cdr open)
-                             (notes-lsp--choose "Invitation: " open #'notes-lsp--describe-invitation)
-                           (car open)))
-             (decision (notes-lsp--decide invitation)))
-        (notes-lsp-answer invitation decision)))))
+    (notes-lsp--forget-news ":NotesAnswer")
+    (let ((open (append (plist-get result :open) nil)))
+      (unless open (notes-lsp--refuse (plist-get result :message)))
+      (let ((invitation (if (cdr open) (notes-lsp--choose "Invitation: " open #'notes-lsp--line-of)
+                          (car open))))
+        (notes-lsp-answer invitation (notes-lsp--decide invitation))))))
 
 (defun notes-lsp-answer (invitation decision)
   "Answer INVITATION with DECISION: `accept', `decline' or `block'.
 The note of one that is accepted opens when the other side has confirmed."
-  (let* ((name (plist-get (plist-get invitation :from) :name))
-         (waits (and name (eq decision 'accept))))
+  (let* ((place (cl-position decision '(accept decline block)))
+         (choice (elt (plist-get invitation :choices) place))
+         (message (plist-get choice :message))
+         (name (notes-lsp--shown (plist-get invitation :name))))
     (notes-lsp--with-answer
         (result :notes/answer
                 (list :invitation (plist-get invitation :invitation)
-                      :accept (if (eq decision 'accept) t :json-false)
-                      :block (if (eq decision 'block) t :json-false))
-                :waiting (if waits (format "Waiting for %s… (C-g gives up)" name) "Answering…")
-                :still (and waits
-                            (format "No answer yet; the note opens when %s confirms" name))
-                :background (not waits)
-                :patience (and waits 0)
+                      :accept (notes-lsp--json-bool (eq decision 'accept))
+                      :block (notes-lsp--json-bool (eq decision 'block)))
+                :waiting (if message "Answering…" (format "Waiting for %s… (C-g gives up)" name))
+                :still (unless message
+                         (format "No answer yet; the note opens when %s confirms" name))
+                :background message
+                :patience (unless message 0)
                 :timeout 150)
-      (if (plist-get result :path)
-          (notes-lsp--visit result (plist-get invitation :title))
-        (notes-lsp--say "%s" (pcase decision ('accept "Shared") ('block "Blocked") (_ "Declined"))))
+      (if (plist-get result :path) (notes-lsp--visit result) (notes-lsp--told choice))
       result)))
 
 ;;; Verifying a person later
@@ -242,25 +184,22 @@ The note of one that is accepted opens when the other side has confirmed."
 They are equal on both screens unless an attacker relays the connection.
 Without PEER, ask for a person."
   (interactive)
-  (if peer (notes-lsp--verify peer) (notes-lsp--choose-near "Verify: " #'notes-lsp--verify)))
+  (if peer (notes-lsp--verify peer)
+    (notes-lsp--choose-near "Verify: " (lambda (peer _) (notes-lsp--verify peer)))))
 
 (defun notes-lsp--verify (peer)
   "Show the digits that PEER sees too."
   (notes-lsp--with-answer (result :notes/verify (list :peer peer)
                                   :waiting "Computing the digits…" :what "The digits")
-    (let ((code (plist-get result :code))
-          (name (notes-lsp--shown (plist-get result :name)))
-          (changed (eq t (plist-get result :changed))))
+    (let ((changed (eq t (plist-get result :changed)))
+          (lines (append (plist-get result :lines) nil)))
       (with-current-buffer (get-buffer-create "*notes verify*")
         (special-mode)
         (let ((inhibit-read-only t))
           (erase-buffer)
-          (insert "\n    " (propertize (string-join (seq-partition code 5) " ") 'face 'bold)
-                  (format "\n\n    %s must see the same digits.\n" name))
-          (when changed
-            (insert (propertize (concat "\n    WARNING: the key has changed, or another key uses this name.\n"
-                                        "    Someone may pretend to be the person you met.\n")
-                                'face 'error)))
+          (insert "\n    " (propertize (car lines) 'face 'bold) "\n")
+          (dolist (line (cdr lines))
+            (insert "    " (if changed (propertize line 'face 'error) line) "\n"))
           (goto-char (point-min))))
       (pop-to-buffer "*notes verify*")
       (when changed (ding))

@@ -17,7 +17,7 @@
 (require 'subr-x)
 (require 'notes-lsp-shown)
 
-(declare-function notes-lsp--unsafe-p "notes-lsp-buffer" ())
+(declare-function notes-lsp--unsafe-p "notes-lsp-gate" ())
 
 (defconst notes-lsp--news-seconds 2
   "Seconds that a message is shown before the next one that waits.")

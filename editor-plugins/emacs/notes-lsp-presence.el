@@ -16,8 +16,8 @@
 (require 'notes-lsp-condition)
 (require 'notes-lsp-faces)
 
-(declare-function notes-lsp--find-note "notes-lsp-buffer" (uri))
-(declare-function notes-lsp--schedule "notes-lsp-buffer" (note &optional seconds))
+(declare-function notes-lsp--find-note "notes-lsp-gate" (uri))
+(declare-function notes-lsp--schedule "notes-lsp-gate" (note &optional seconds))
 
 (defvar notes-lsp--news-hook nil
   "Run when the list of notes or of people may have changed.")
@@ -38,87 +38,47 @@
 ;; typed at its place goes before it.  So markers and overlays advance.
 
 (defun notes-lsp--show-peers (note)
-  "Draw the carets that were announced for NOTE last, if their text is there."
+  "Draw the carets that were announced for NOTE last, if their text is there.
+They do not know what was typed here since, and are then asked for again."
   (let ((params (notes-lsp--note-peers-pending note)))
     (when (and params (null (notes-lsp--note-queue note))
                (<= (or (plist-get params :rev) 0) (notes-lsp--note-rev note)))
       (setf (notes-lsp--note-peers-pending note) nil)
-      (notes-lsp--clear-overlays note)
-      (let ((later (notes-lsp--edits-since note params)))
-        (setf (notes-lsp--note-peers note)
-              (mapcar (lambda (peer) (notes-lsp--placed note peer later))
-                      (plist-get params :peers))))
-      (notes-lsp--in-note note
-        (dolist (peer (notes-lsp--note-peers note))
-          (cl-loop for (start . caret) in (plist-get peer :carets)
-                   for first = t then nil
-                   do (notes-lsp--draw note peer start caret first))))
-      (notes-lsp--follow note)
-      (notes-lsp--arrive note)
-      (with-current-buffer (notes-lsp--note-buffer note) (force-mode-line-update)))))
+      (if (and (eql (plist-get params :version) (notes-lsp--note-version note))
+               (eql (plist-get params :rev) (notes-lsp--note-rev note)))
+          (notes-lsp--draw-peers note (plist-get params :peers))
+        (notes-lsp-service-notify :notes/ack (list :uri (notes-lsp--note-uri note)
+                                                   :version (notes-lsp--note-version note)
+                                                   :rev (notes-lsp--note-rev note) :carets t))))))
 
-(defun notes-lsp--edits-since (note params)
-  "Return the edits of NOTE's text since the version and rev that PARAMS name."
-  (let ((version (plist-get params :version)) (rev (plist-get params :rev)) later)
-    (unless (and (eql version (notes-lsp--note-version note))
-                 (eql rev (notes-lsp--note-rev note)))
-      (cl-loop for (its-version its-rev . edits) in (notes-lsp--note-log note)
-               do (setq later (append edits later))
-               when (and (eql version its-version) (eql rev its-rev)) return later))))
+(defun notes-lsp--draw-peers (note peers)
+  "Draw the carets of PEERS in NOTE."
+  (notes-lsp--clear-overlays note)
+  (setf (notes-lsp--note-peers note)
+        (mapcar (lambda (peer) (notes-lsp--placed note peer)) peers))
+  (notes-lsp--in-note note
+    (dolist (peer (notes-lsp--note-peers note))
+      (cl-loop for (start . caret) in (plist-get peer :carets)
+               for first = t then nil
+               do (notes-lsp--draw note peer start caret first))))
+  (notes-lsp--follow note)
+  (notes-lsp--arrive note)
+  (with-current-buffer (notes-lsp--note-buffer note) (force-mode-line-update)))
 
-(defun notes-lsp--placed (note peer later)
-  "Return PEER with :carets, a list of (START . CARET), markers in NOTE.
-Its ranges are carried over the edits LATER first."
+(defun notes-lsp--placed (note peer)
+  "Return PEER with :carets, a list of (START . CARET), markers in NOTE."
   (let ((carets
          (notes-lsp--in-note note
            (cl-loop
             for range across (plist-get peer :ranges)
-            collect (cons (notes-lsp--marker note (plist-get range :start) later)
-                          (notes-lsp--marker note (plist-get range :end) later))))))
+            collect (cons (notes-lsp--marker note (plist-get range :start))
+                          (notes-lsp--marker note (plist-get range :end)))))))
     (append (list :carets carets) peer)))
 
-(defun notes-lsp--marker (note position later)
-  "Return a marker in NOTE's widened current buffer at POSITION, after LATER.
+(defun notes-lsp--marker (note position)
+  "Return a marker in NOTE's widened current buffer at the protocol's POSITION.
 It stays behind what is inserted at its place."
-  (dolist (edit later)
-    (setq position (notes-lsp--carried position edit)))
   (copy-marker (notes-lsp--locate position (notes-lsp--base note)) t))
-
-(defun notes-lsp--carried (position edit)
-  "Return where the protocol POSITION is after EDIT.
-At the place of an insertion it goes behind what is inserted."
-  (let* ((range (plist-get edit :range))
-         (start (plist-get range :start))
-         (end (plist-get range :end))
-         (text (or (plist-get edit :newText) (plist-get edit :text)))
-         (lines (split-string text "\n"))
-         (more (1- (length lines)))
-         (last (car (last lines)))
-         (width (+ (length last)
-                   (if (equal notes-lsp--encoding "utf-16")
-                       (cl-count-if (lambda (character) (> character #xffff)) last)
-                     0)))
-         (new-end (list :line (+ (plist-get start :line) more)
-                        :character (if (= more 0) (+ (plist-get start :character) width) width))))
-    (cond
-     ((or (notes-lsp--before-p position start)
-          (and (not (notes-lsp--before-p start position)) (notes-lsp--before-p start end)))
-      position)
-     ((notes-lsp--before-p position end) new-end)
-     ((> (plist-get position :line) (plist-get end :line))
-      (list :line (+ (plist-get position :line)
-                     (- (plist-get new-end :line) (plist-get end :line)))
-            :character (plist-get position :character)))
-     (t (list :line (plist-get new-end :line)
-              :character (+ (plist-get new-end :character)
-                            (- (plist-get position :character) (plist-get end :character))))))))
-
-(defun notes-lsp--before-p (one other)
-  "Return non-nil if the protocol position ONE is before OTHER."
-  (let ((line (plist-get one :line)) (other-line (plist-get other :line)))
-    (or (< line other-line)
-        (and (= line other-line)
-             (< (plist-get one :character) (plist-get other :character))))))
 
 (defun notes-lsp--draw (note peer start caret labelled)
   "Draw in NOTE what PEER selected from START to CARET, with a name if LABELLED."
@@ -204,11 +164,18 @@ At the place of an insertion it goes behind what is inserted."
       (dolist (window (get-buffer-window-list (notes-lsp--note-buffer note) nil t))
         (set-window-point window place)))))
 
+(defun notes-lsp--followed-name (note)
+  "Return the name of the person whom NOTE's windows follow, to be shown."
+  (let ((entry (cl-find (notes-lsp--note-following note) (notes-lsp--note-peers note)
+                        :test #'equal :key (lambda (entry) (plist-get entry :peer)))))
+    (if entry (notes-lsp--shown (plist-get entry :name)) "them")))
+
 (defun notes-lsp--stop-following (note)
   "Let NOTE's windows stay where they are."
   (when (notes-lsp--note-following note)
-    (setf (notes-lsp--note-following note) nil)
-    (notes-lsp--say "Stopped following")))
+    (let ((name (notes-lsp--followed-name note)))
+      (setf (notes-lsp--note-following note) nil)
+      (notes-lsp--say "Stopped following %s" name))))
 
 (defun notes-lsp--stop-after-command ()
   "Stop following in the current note, after any command but those that follow."
@@ -236,7 +203,7 @@ At the place of an insertion it goes behind what is inserted."
 (defun notes-lsp--arrow (note name)
   "Return an arrow if the caret in NOTE of the one called NAME is off the window."
   (let* ((peer (cl-find name (notes-lsp--note-peers note) :test #'equal
-                        :key #'notes-lsp--short-name))
+                        :key (lambda (peer) (plist-get peer :name))))
          (place (and peer (notes-lsp--caret-of note (plist-get peer :peer)))))
     (cond ((not (and place (eq (notes-lsp--note-buffer note) (window-buffer)))) "")
           ((< place (window-start)) (if (char-displayable-p ?↑) "↑" "^"))

@@ -67,12 +67,12 @@ A star marks what others have changed since you closed the note.
   (notes-lsp--with-answer (place :notes/open (list :id (plist-get row :id)) :waiting "Opening…")
     (save-selected-window
       (select-window (split-window-sensibly (selected-window)))
-      (notes-lsp--visit place (plist-get row :title)))))
+      (notes-lsp--visit place))))
 
 (defun notes-lsp--open-row (row)
   "Open the note, or the item, of ROW."
   (notes-lsp--with-answer (place :notes/open (notes-lsp--row-params row) :waiting "Opening…")
-    (notes-lsp--visit place (plist-get row :title))))
+    (notes-lsp--visit place)))
 
 (defun notes-lsp--row-params (row &rest params)
   "Return what names the note or item of ROW in a request, with PARAMS."
@@ -83,22 +83,15 @@ A star marks what others have changed since you closed the note.
 (notes-lsp--define-row-command notes-list-rename :id
   "Give the note, item or meeting on this line another title."
   (let ((title (read-string "New title: " (plist-get row :title))))
-    (unless (string-blank-p title)
-      (notes-lsp--with-answer (_ :notes/rename (notes-lsp--row-params row :title title)
-                                 :waiting "Renaming…" :background t)
-        (notes-lsp--then-refresh)
-        (notes-lsp--say "Renamed to \"%s\" (file follows on close)" title)))))
+    (unless (string-blank-p title) (notes-lsp--carry-out 'NotesRename title row))))
 
 (notes-lsp--define-row-command notes-list-delete :id
   "Delete the note, item or meeting on this line, after a question."
   (let ((item (plist-get row :item)) (title (plist-get row :title)))
     (when (yes-or-no-p (if item (format "Delete item \"%s\" for everyone? " title)
                          (format "Delete \"%s\"? Others keep theirs. " title)))
-      (notes-lsp--with-answer (_ :notes/delete (notes-lsp--row-params row)
-                                 :waiting "Deleting…" :background t)
-        (notes-lsp--then-refresh)
-        (notes-lsp--say (if item (format "Deleted item \"%s\"" title)
-                          "Deleted. :NotesUndelete restores it for 30 days"))))))
+      (notes-lsp-ask :notes/delete (notes-lsp--row-params row) #'notes-lsp--told
+                     :waiting "Deleting…" :background t))))
 
 (notes-lsp--define-row-command notes-list-share :id
   "Make a ticket for the note on this line."
@@ -106,7 +99,7 @@ A star marks what others have changed since you closed the note.
 
 (defun notes-lsp--share-id (id)
   "Make a ticket for the note ID, and show it."
-  (notes-lsp--with-answer (result :notes/share (list :id id :qr t)
+  (notes-lsp--with-answer (result :notes/share (append (list :id id) (notes-lsp--ticket-params))
                                   :waiting "Making a ticket…" :background t)
     (notes-lsp--give-ticket result)))
 
@@ -139,7 +132,7 @@ A star marks what others have changed since you closed the note.
   (notes-lsp--with-answer (place :notes/undelete (list :id (plist-get row :id))
                                  :waiting "Restoring…")
     (notes-lsp--then-refresh)
-    (notes-lsp--visit place (plist-get row :title))))
+    (notes-lsp--visit place)))
 
 (notes-lsp--define-row-command notes-deleted-purge :id
   "Delete the note on this line and its history for good, after a question."
@@ -196,11 +189,8 @@ A star marks what others have changed since you closed the note.
 
 (notes-lsp--define-row-command notes-people-invite :peer
   "Invite the person on this line."
-  (notes-lsp--with-answer (result :notes/invite (list :id (notes-lsp--list-note)
-                                                      :peer (plist-get row :peer))
-                                  :waiting "Inviting…" :background t)
-    (notes-lsp--then-refresh)
-    (notes-lsp--invited (plist-get row :name) result)))
+  (notes-lsp-ask :notes/invite (list :id (notes-lsp--list-note) :peer (plist-get row :peer))
+                 #'notes-lsp--told :waiting "Inviting…" :background t))
 
 (notes-lsp--define-row-command notes-people-access :peer
   "Change what the person on this line may do."
@@ -248,7 +238,7 @@ A star marks what others have changed since you closed the item.
 
 (notes-lsp--list-keys
  notes-agenda-mode-map
- "RET" #'notes-agenda-open "+" #'notes-agenda-add "R" #'notes-list-rename "D" #'notes-list-delete
+ "RET" #'notes-agenda-open "+" #'notes-item "R" #'notes-list-rename "D" #'notes-list-delete
  "J" #'notes-agenda-move-down "K" #'notes-agenda-move-up
  "M-<down>" #'notes-agenda-move-down "M-<up>" #'notes-agenda-move-up
  "d" #'notes-agenda-diff "P" #'notes-agenda-people "S" #'notes-people-share)
@@ -268,14 +258,6 @@ A star marks what others have changed since you closed the item.
 (notes-lsp--define-row-command notes-agenda-open :item
   "Open the item on this line."
   (notes-lsp--open-row row))
-
-(defun notes-agenda-add (title)
-  "Add an item called TITLE, and open it."
-  (interactive "sTitle of the item: " notes-agenda-mode)
-  (unless (string-blank-p title)
-    (notes-lsp--with-answer (place :notes/addItem (list :id (notes-lsp--list-note) :title title)
-                                   :waiting "Adding the item…")
-      (notes-lsp--visit place title))))
 
 (defun notes-lsp--move-item (step)
   "Move the item at point by STEP places."
@@ -299,7 +281,7 @@ A star marks what others have changed since you closed the item.
 
 (notes-lsp--define-row-command notes-agenda-diff :item
   "Show what others have changed in this item since you closed it."
-  (notes-lsp-ask :notes/diff (notes-lsp--row-params row) #'notes-lsp--show-diff
+  (notes-lsp-ask :notes/diff (notes-lsp--row-params row :lines t) #'notes-lsp--show-diff
                  :waiting "Comparing…" :what "The changes"))
 
 (defun notes-agenda-people ()

@@ -77,6 +77,22 @@ the answer of the service, by which everything is stored, must do."
     (notes-lsp--end-process link)
     (notes-lsp--guarded "stopping" (funcall then))))
 
+;;;###autoload
+(defun notes-restart ()
+  "End the service and start it again; the notes stay open."
+  (interactive)
+  (notes-lsp--stop-then
+   (lambda ()
+     (notes-lsp--when-ready
+      (lambda () (notes-lsp--say "Service running"))
+      (lambda (reason) (notes-lsp--say "%s" reason))))))
+
+;;;###autoload
+(defun notes-stop ()
+  "End the service; the notes stay open as files until it is needed again."
+  (interactive)
+  (notes-lsp--stop-then (lambda () (notes-lsp--say "Service stopped; typing is kept. :NotesRestart"))))
+
 (defun notes-lsp--on-kill-emacs ()
   "Leave properly when Emacs ends."
   (notes-lsp--guarded "leaving" (notes-lsp-service-stop 'leaving)))

@@ -36,11 +36,15 @@ HOURS it is good.  Called from Lisp, wait for the ticket and return it."
              (read-number "For how many hours: " 24))
      (list current-prefix-arg)))
   (notes-lsp--become-note
-   :notes/share (append (list :access (if read-only "read" "write") :qr t)
+   :notes/share (append (list :access (if read-only "read" "write")) (notes-lsp--ticket-params)
                         (and uses (list :uses uses)) (and hours (list :expiresIn (* 3600 hours))))
    #'notes-lsp--give-ticket
    :waiting "Making a ticket…" :background t
    :patience (unless (called-interactively-p 'any) 30)))
+
+(defun notes-lsp--ticket-params ()
+  "Return how tickets are to be shown."
+  (list :qr t :width (min 76 (- (frame-width) 4))))
 
 (defun notes-lsp--give-ticket (result)
   "Copy and show the ticket of RESULT, an answer to notes/share; return it."
@@ -70,23 +74,9 @@ HOURS it is good.  Called from Lisp, wait for the ticket and return it."
   "Show the ticket of RESULT, an answer to notes/share, in a window of its own."
   (with-current-buffer (get-buffer-create "*notes ticket*")
     (special-mode)
-    (let ((inhibit-read-only t)
-          (width (min 76 (- (frame-width) 4)))
-          (words (or (plist-get result :words) ""))
-          (uses (or (plist-get result :uses) 1)))
+    (let ((inhibit-read-only t))
       (erase-buffer)
-      (insert (format "Anyone with this ticket can %s this note (%s)\n\n"
-                      (if (equal "read" (plist-get result :access)) "read" "edit")
-                      (if (= uses 1) "one use" (format "%d uses" uses)))
-              (notes-lsp--wrapped (plist-get result :ticket) width) "\n")
-      (unless (string-blank-p words)
-        (insert "\nOr read aloud:\n" (notes-lsp--wrapped words width) "\n"))
-      (insert "\nYou must both be online, and in reach of each other"
-              (if (plist-get result :expires)
-                  (format-time-string ", by %b %d %H:%M" (/ (plist-get result :expires) 1000))
-                "")
-              ".\n"
-              (notes-lsp--here "Copied. :NotesTicket closes this, and shows it again\n"))
+      (insert (notes-lsp--here (string-join (plist-get result :lines) "\n")) "\n")
       (unless (seq-empty-p (plist-get result :qr))
         (insert (format "Below: a QR code of %d lines\n" (length (plist-get result :qr)))
                 "\nOr scan:\n" (mapconcat #'identity (plist-get result :qr) "\n") "\n"))
@@ -99,20 +89,6 @@ HOURS it is good.  Called from Lisp, wait for the ticket and return it."
 (defun notes-lsp--fit-ticket (window)
   "Make WINDOW, which shows a ticket, as high as it may be."
   (fit-window-to-buffer window (max 15 (- (frame-height) 12))))
-
-(defun notes-lsp--wrapped (text width)
-  "Return TEXT in lines of at most WIDTH, broken between words where it can be."
-  (let ((lines (list "")))
-    (dolist (word (split-string text))
-      (if (and (not (string-empty-p (car lines)))
-               (> (+ (string-width (car lines)) 1 (string-width word)) width))
-          (push word lines)
-        (setcar lines (string-trim-left (concat (car lines) " " word))))
-      (while (> (string-width (car lines)) width)
-        (let ((line (pop lines)))
-          (push (substring line 0 width) lines)
-          (push (substring line width) lines))))
-    (string-join (nreverse lines) "\n")))
 
 (provide 'notes-lsp-ticket)
 ;;; notes-lsp-ticket.el ends here

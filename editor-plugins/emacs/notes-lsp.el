@@ -51,6 +51,7 @@ Emacs's own undo reaches back to the last edit of another person, never
 further."
   :type 'boolean)
 
+(require 'notes-lsp-definitions)
 (require 'notes-lsp-shown)
 (require 'notes-lsp-service)
 (require 'notes-lsp-stop)
@@ -87,35 +88,14 @@ further."
 
 (defvar notes-lsp-command-map
   (let ((map (make-sparse-keymap)))
-    (pcase-dolist (`(,key . ,command)
-                   '(("l" . notes) ("n" . notes-new) ("s" . notes-share) ("j" . notes-join)
-                     ("i" . notes-invite) ("a" . notes-answer) ("p" . notes-people)
-                     ("g" . notes-go) ("f" . notes-follow) ("." . notes-point)
-                     ("h" . notes-history) ("d" . notes-diff) ("b" . notes-blame)
-                     ("m" . notes-agenda) ("/" . notes-find) ("t" . notes-ticket)
-                     ("L" . notes-log) ("?" . notes-status)))
+    (pcase-dolist (`(,key . ,command) notes-lsp--keys)
       (define-key map key command))
     map)
   "Commands of notes by one key; after \\[notes-lsp-command-map] in notes.")
 (fset 'notes-lsp-command-map notes-lsp-command-map)
 (define-key notes-lsp-mode-map (kbd "C-c ,") 'notes-lsp-command-map)
 
-(easy-menu-define notes-lsp-menu notes-lsp-mode-map "Menu of notes."
-  '("Notes"
-    ["All notes" notes] ["New note…" notes-new] ["Find words…" notes-find]
-    ["Tutorial" notes-tutorial]
-    "--"
-    ["Share by ticket" notes-share] ["Show the ticket again" notes-ticket]
-    ["Invite…" notes-invite] ["Answer an invitation" notes-answer] ["Join…" notes-join]
-    ["People" notes-people]
-    "--"
-    ["Go to a person" notes-go] ["Follow a person" notes-follow] ["Point here" notes-point]
-    "--"
-    ["History" notes-history] ["What is new" notes-diff] ["Who wrote it" notes-blame]
-    ["Agenda" notes-agenda]
-    "--"
-    ["Rename…" notes-rename] ["Delete…" notes-delete] ["Deleted notes" notes-deleted]
-    ["Status" notes-status] ["Log" notes-log]))
+(easy-menu-define notes-lsp-menu notes-lsp-mode-map "Menu of notes." notes-lsp--menu-items)
 
 (define-minor-mode notes-lsp-mode
   "Minor mode of buffers that are notes.
@@ -222,8 +202,7 @@ PATH is how the service knows that file, if not by the buffer's name."
              do (cl-loop for place in (cons note (append (plist-get note :items) nil))
                          when (equal path (plist-get place :path))
                          do (cl-return-from notes-lsp--attach-known
-                              (notes-lsp--attach (plist-get place :uri) (plist-get note :id)
-                                                 (plist-get place :title)))))))
+                              (notes-lsp--attach (plist-get place :uri) (plist-get note :id)))))))
 
 (defun notes-lsp--on-placed (params)
   "Make buffers of the file that a note has got, as PARAMS say, that note.
@@ -237,8 +216,7 @@ They were opened as plain files before the service knew it."
                        (or (equal (expand-file-name buffer-file-name) path)
                            (equal buffer-file-truename (abbreviate-file-name (file-truename path)))))
               (notes-lsp--watch-order)
-              (notes-lsp--attach (plist-get params :uri) (plist-get params :id)
-                                 (plist-get params :title)))))))))
+              (notes-lsp--attach (plist-get params :uri) (plist-get params :id)))))))))
 
 (defvar notes-lsp--has-been-ready nil "Non-nil if a service has been ready before.")
 

@@ -29,7 +29,7 @@ final class ActorTable {
       let middle = (low + high) / 2
       if actors[Int(sorted[middle])] < actor { low = middle + 1 } else { high = middle }
     }
-    // Taken out while they change: see decision 24.
+    // Taken out while they change: see decision 25.
     var (takenActors, takenRanks): ([ActorId], [UInt32]) = ([], [])
     swap(&takenActors, &actors)
     takenActors.append(actor)

@@ -124,7 +124,7 @@ final class ChangeGraph {
 
   // MARK: Changing
 
-  // What is changed is taken out of the object meanwhile, so that reading it costs no check: see decision 24.
+  // What is changed is taken out of the object meanwhile, so that reading it costs no check: see decision 25.
 
   @inline(__always)
   private func append(_ record: ChangeRecord, deps rows: some Collection<UInt32>) {

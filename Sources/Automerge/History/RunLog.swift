@@ -45,7 +45,7 @@ final class RunLog: OpSource {
   func append(_ run: OpRun, id: OpId) {
     let start = UInt32(opCount)
     opCount += Int(run.count)
-    // Taken out while it changes: see decision 24.
+    // Taken out while it changes: see decision 25.
     var logged: [Logged] = []
     swap(&logged, &self.logged)
     defer { swap(&logged, &self.logged) }

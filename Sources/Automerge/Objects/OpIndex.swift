@@ -43,7 +43,7 @@ extension TextTree {
   @inline(__always)
   func assign(_ first: OpId, count: Int, leaf: UInt32) {
     if index.isMadeLater { return }
-    // Taken out while it changes: see decision 24.
+    // Taken out while it changes: see decision 25.
     var taken = OpIndex()
     swap(&taken, &index)
     taken.assign(first, count: count, leaf: leaf)

@@ -28,7 +28,7 @@ final class TextBytes {
 
   /// Stores `text` and returns its offset. The caller has checked `hasRoom`.
   func append(_ text: some Collection<UInt8>, actor: UInt32) -> Int {
-    // Taken out while they change: see decision 24.
+    // Taken out while they change: see decision 25.
     var (bytes, lanes): ([UInt8], [Lane]) = ([], [])
     swap(&bytes, &self.bytes)
     swap(&lanes, &self.lanes)

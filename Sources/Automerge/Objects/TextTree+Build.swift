@@ -44,6 +44,7 @@ struct TextTreeBuilder {
     guard var run = last else { return }
     if !run.isIrregular {
       if run.count > 1 {
+        run.newlines = newlines(of: run)
         let tail = run.split(at: Int(run.count) - 1, bytes: tree.bytes)
         put(run)
         run = tail
@@ -58,9 +59,13 @@ struct TextTreeBuilder {
     for op in ops { tree.updates[op.id] = run.id }
   }
 
+  private func newlines(of run: TextRun) -> UInt16 {
+    UInt16(tree.bytes.measure(run.textStart..<run.textEnd).newlines)
+  }
+
   private mutating func put(_ run: TextRun) {
     var run = run
-    if !run.isIrregular { run.newlines = UInt16(tree.bytes.measure(run.textStart..<run.textEnd).newlines) }
+    if !run.isIrregular { run.newlines = newlines(of: run) }
     if held == Self.fill {
       close()
       let next = tree.appendLeaf()

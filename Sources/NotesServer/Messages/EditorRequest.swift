@@ -71,6 +71,15 @@ extension RequestResult {
   var encoded: [UInt8] { get throws { try json.encoded() } }
 }
 
+/// The result of a request of which the person is told the outcome, and nothing else is returned.
+struct SaidResult: RequestResult {
+  let message: String
+
+  init(_ message: String) { self.message = message }
+
+  var json: JSONValue { ["message": .string(message)] }
+}
+
 /// The result of a request that has nothing to return.
 struct NoResult: RequestResult {
   var json: JSONValue { [:] }

@@ -34,7 +34,11 @@ struct NoteDocument: Sendable {
   }
 
   /// Writes a new note with this first content into `document`. The caller commits.
-  init(new document: Document, title: String, text: [UInt8], created: Date) throws {
+  ///
+  /// - Parameter onBytes: called with how many bytes of the text are written
+  init(
+    new document: Document, title: String, text: [UInt8], created: Date, onBytes: (Int) -> Void = { _ in }
+  ) throws {
     let kind = try document.putObject(obj: .ROOT, key: "@notes", ty: .Map)
     try document.put(obj: kind, key: "type", value: .String("note"))
     try document.put(obj: kind, key: "version", value: .Uint(1))
@@ -46,6 +50,7 @@ struct NoteDocument: Sendable {
     self.document = document
     for portion in Self.portions(of: text) {
       if portion.startIndex > 0 { document.commitWith(message: nil, timestamp: created) }
+      onBytes(portion.startIndex)
       try document.spliceText(obj: content, utf8Offset: portion.startIndex, deleteUTF8: 0, insert: Array(portion))
     }
   }

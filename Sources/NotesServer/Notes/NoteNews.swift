@@ -34,6 +34,14 @@ enum NoteNews: Hashable {
   case waiting(for: String)
   /// The note continues in another document, without the removed guests.
   case moved(from: DocumentId, Mover)
+  /// The note has another title.
+  case renamed(from: String, by: Author?)
+
+  enum Author: Hashable {
+    /// This person, in another editor.
+    case oneself
+    case person(String)
+  }
 
   /// The person who removed the guests.
   enum Mover: Hashable {
@@ -53,6 +61,7 @@ enum NoteNews: Hashable {
     case .detached: "detached"
     case .moved: "moved"
     case .waiting: "waiting"
+    case .renamed: "renamed"
     }
   }
 
@@ -70,6 +79,10 @@ enum NoteNews: Hashable {
     case .waiting(let name): Self.fitted("Waiting for \(name)", " to bring ", title, "; typing is kept")
     case .moved(_, .removed(let name)): Self.fitted(name, " was removed from ", title, "; the others go on")
     case .moved(_, .host(let host)): Self.fitted(host, " removed a person from ", title, "; it continues")
+    case .renamed(_, .oneself): Self.fitted("", "Renamed to ", title, "")
+    case .renamed(let former, .person(let name)):
+      Self.fitted(name, " renamed \"\(Self.cut(former, to: 16))\" to ", title, "")
+    case .renamed(let former, nil): Self.fitted("", "\"\(Self.cut(former, to: 24))\" is now ", title, "")
     case .detached(.deleted): Self.fitted("", "Deleted ", title, "; undelete restores it")
     case .detached(.deletedForEveryone): Self.fitted("", "Deleted for everyone: ", title, "; undelete restores it")
     case .detached(.itemDeleted): Self.fitted("", "Item deleted: ", title, "; its text is kept as recovered")
@@ -107,6 +120,9 @@ enum NoteNews: Hashable {
     return message[...first] + cut(String(title), to: max(1, title.count - excess)) + message[last...] + end
   }
 
+  /// `1 change`, `2 changes`.
+  static func number(_ count: Int, _ what: String) -> String { "\(count) \(what)\(count == 1 ? "" : "s")" }
+
   /// The mark after a name stays.
   static func cut(_ text: String, to count: Int) -> String {
     guard text.count > count else { return text }
@@ -126,7 +142,7 @@ enum NoteNews: Hashable {
     case .refused(let path): members.append(("recovered", .string(path)))
     case .detached(let reason): members.append(("reason", .string(reason.rawValue)))
     case .moved(let old, _): members.append(("from", .string(old.description)))
-    case .gaveUp, .waiting, .notStored, .anotherText: break
+    case .gaveUp, .waiting, .notStored, .anotherText, .renamed: break
     }
     return .object(JSONObject(members.compactMap { key, value in value.map { (key, $0) } }))
   }

@@ -10,6 +10,8 @@ struct NotePlace: RequestResult {
   let access: Access
   let folder: String?
   let items: [ItemPlace]?
+  /// The name of the person who was looked for, and is there.
+  var near: String?
 
   @AutomergeRepo
   init(_ record: NoteRecord, _ service: Service) {
@@ -26,7 +28,7 @@ struct NotePlace: RequestResult {
       "id": .string(id.description), "item": item.map(JSONValue.string),
       "uri": path.map { .string(FileURI.uri(path: $0)) }, "path": path.map(JSONValue.string),
       "access": .string(access.rawValue), "folder": folder.map(JSONValue.string),
-      "items": items.map { .array($0.map(\.json)) },
+      "items": items.map { .array($0.map(\.json)) }, "near": near.map(JSONValue.string),
     ])
     return json.objectValue ?? [:]
   }

@@ -52,15 +52,18 @@ final class Notebook {
   /// How many records are read at a time.
   private static let slice = 500
 
-  /// Reads every record, without the file bases.
+  /// Reads every record, without the file bases. The first list of an editor's session waits for this, so all processors read.
   func load() async throws(StorageError) {
-    var items = try await storage.loadRange([NoteRecord.collection])[...]
+    let items = try await storage.loadRange([NoteRecord.collection])
     records.reserveCapacity(items.count)
     keysByPath.reserveCapacity(items.count)
-    while !items.isEmpty {
-      let found = await Self.records(in: items.prefix(Self.slice))
-      items = items.dropFirst(Self.slice)
-      for record in found where records[record.key] == nil { put(record) }
+    await withTaskGroup(of: [NoteRecord].self) { group in
+      for start in stride(from: 0, to: items.count, by: Self.slice) {
+        group.addTask { await Self.records(in: items[start...].prefix(Self.slice)) }
+      }
+      for await found in group {
+        for record in found where records[record.key] == nil { put(record) }
+      }
     }
     isLoaded = true
   }

@@ -26,20 +26,18 @@ struct NotesScreen {
         .init(minimum: 7, isNumber: true),
         .init(minimum: 8, maximum: 24), .init(minimum: 7),
       ], width: width)
-    var records = keys.compactMap { service.notebook[$0] }
-    if order == .title {
-      let byTitle = records.map { ($0.title.lowercased(), $0) }
-      records = byTitle.sorted { $0.0 < $1.0 }.map(\.1)
-    }
-    if areDeleted { return deleted(records, table) }
-    let hosts = records.map { service.sharing.host(of: $0.id)?.name }
+    let keys = order == .title ? sortedByTitle(keys) : keys
+    if areDeleted { return deleted(keys.compactMap { service.notebook[$0] }, table) }
+    let hosts = keys.map { service.sharing.host(of: $0.document)?.name }
     for isForeign in [false, true] where hosts.contains(where: { ($0 != nil) == isForeign }) {
       if isForeign, !table.isEmpty { table.say("") }
       table.add([
         isForeign ? "Shared with you" : "Your notes", isForeign ? "Owner" : "Shared with", "In it now", "Size", "File",
         "Changed",
       ])
-      for (record, host) in zip(records, hosts) where (host != nil) == isForeign { add(record, host, to: &table) }
+      for (key, host) in zip(keys, hosts) where (host != nil) == isForeign {
+        if let record = service.notebook[key] { add(record, host, to: &table) }
+      }
     }
     if table.isEmpty {
       table.say("No notes yet.")
@@ -48,6 +46,10 @@ struct NotesScreen {
       table.say("  U  lists deleted notes    ?  shows all keys")
     }
     return table
+  }
+
+  private func sortedByTitle(_ keys: [NoteKey]) -> [NoteKey] {
+    keys.map { (service.notebook[$0]?.title.lowercased() ?? "", $0) }.sorted { $0.0 < $1.0 }.map(\.1)
   }
 
   private func deleted(_ records: [NoteRecord], _ table: ScreenTable) -> ScreenTable {
@@ -76,8 +78,9 @@ struct NotesScreen {
   }
 
   private func members(of record: NoteRecord) -> ScreenTable.Members {
-    [("id", .text(record.id.description)), ("title", .text(record.title))]
-      + (record.folder == nil ? [] : [("kind", .text("meeting"))])
+    let (id, title) = (ScreenTable.Value.text(record.id.description), ScreenTable.Value.text(record.title))
+    guard record.folder != nil else { return [("id", id), ("title", title)] }
+    return [("id", id), ("title", title), ("kind", .text("meeting"))]
   }
 
   private func guests(of id: DocumentId) -> String {

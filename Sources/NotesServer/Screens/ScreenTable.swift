@@ -32,6 +32,7 @@ struct ScreenTable {
   init(_ columns: [Column], width: Int) { (self.columns, self.width) = (columns, max(40, min(width, 400))) }
 
   var isEmpty: Bool { lines.isEmpty }
+  var count: Int { lines.count }
 
   mutating func add(_ cells: [String], _ members: Members = []) {
     lines.append(Line(cells: cells.map(OneLine.shown), members: members))
@@ -80,9 +81,12 @@ struct ScreenTable {
   }
 
   /// The lines, ready to show.
-  var texts: [String] {
+  var texts: [String] { texts(ofFirst: lines.count) }
+
+  /// The first lines, as wide as they are among all.
+  func texts(ofFirst count: Int) -> [String] {
     let widths = widths
-    return lines.map { text($0, widths) }
+    return lines.prefix(count).map { text($0, widths) }
   }
 
   /// `{lines, rows}`: a row for each line.
@@ -109,9 +113,9 @@ struct ScreenTable {
     }
   }
 
-  /// The rows as JSON, one for each line.
-  var encodedRows: [[UInt8]] {
-    lines.map { line in
+  /// The rows of the first lines as JSON, one for each line.
+  func encodedRows(ofFirst count: Int) -> [[UInt8]] {
+    lines.prefix(count).map { line in
       var writer = JSONTextWriter()
       write(line, to: &writer)
       return writer.bytes

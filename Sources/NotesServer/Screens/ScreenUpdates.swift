@@ -15,14 +15,13 @@ final class ScreenUpdates {
   ///   - token: identifies the lines that the editor has; nil if it has none
   ///   - count: the most lines that the editor wants now, if it has none.
   func answer(_ table: ScreenTable, since token: Int?, atMost count: Int?) -> ScreenAnswer {
-    let all = table.screenLines
     let known = kept.first { $0.token == token }?.lines
-    let lines = known == nil ? Array(all.prefix(count ?? .max)) : all
+    let lines = table.lines(atMost: known == nil ? count : nil)
     let change = known.map { ScreenChange(from: $0, to: lines) }
     lastToken += 1
     kept.removeAll { $0.token == token }
     kept = kept.suffix(Self.maximumKept - 1) + [(lastToken, lines)]
-    return ScreenAnswer(lines, change, token: lastToken, isPart: lines.count < all.count)
+    return ScreenAnswer(lines, change, token: lastToken, isPart: lines.count < table.count)
   }
 }
 
@@ -52,7 +51,11 @@ struct ScreenChange: Hashable {
 }
 
 extension ScreenTable {
-  var screenLines: [ScreenLine] { zip(texts, encodedRows).map { ScreenLine(text: $0, row: $1) } }
+  /// The first lines; laying out the others may wait.
+  func lines(atMost count: Int?) -> [ScreenLine] {
+    let count = min(count ?? .max, self.count)
+    return zip(texts(ofFirst: count), encodedRows(ofFirst: count)).map { ScreenLine(text: $0, row: $1) }
+  }
 }
 
 extension ScreenAnswer {

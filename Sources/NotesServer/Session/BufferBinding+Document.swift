@@ -27,9 +27,11 @@ extension BufferBinding {
     }
   }
 
-  func ack(version: Int, rev: Int) {
+  func ack(version: Int, rev: Int, wantsCarets: Bool = false) {
     do {
-      try buffer.acknowledge(version: version, rev: rev)
+      let isCurrent = try buffer.acknowledge(version: version, rev: rev)
+      // Otherwise a message is on its way after which it is sent them anyway.
+      if wantsCarets, isCurrent { sendCursors() }
       handle.storeSoon()
     } catch {
       resync(error.contradiction.reason)
@@ -121,7 +123,7 @@ extension BufferBinding {
 
   func documentDid(_ event: DocHandle.Event) {
     switch event {
-    case .textEdits(let edits, _): remoteEdits(edits)
+    case .textEdits(let edits, let peer): remoteEdits(edits, from: peer)
     case .peersChanged:
       service.presenceTracker.peersChanged(on: handle)
       updates.statusChanged()
@@ -141,9 +143,12 @@ extension BufferBinding {
     }
   }
 
-  func remoteEdits(_ edits: [TextEdit]) {
-    let edits = edits.filter { $0.object == note.content }
-    guard !edits.isEmpty else { return titleMayHaveChanged() }
+  private func remoteEdits(_ all: [TextEdit], from peer: PeerId) {
+    let edits = all.filter { $0.object == note.content }
+    if edits.isEmpty || edits.count < all.count {
+      TitleNews(binding: self).titleMayHaveChanged(by: all.filter { $0.object != note.content }, from: peer)
+    }
+    guard !edits.isEmpty else { return }
     buffer.documentChanged(edits)
     undo.groups.othersTyped(edits)
     updates.sendEdit()
@@ -212,10 +217,5 @@ extension BufferBinding {
     updates.sendEdit()
     caretsMayHaveMoved()
     updates.textChanged()
-  }
-
-  func titleMayHaveChanged() {
-    guard let title = note.title else { return }
-    service.notebook.update(key) { $0.title = title }
   }
 }

@@ -93,7 +93,7 @@ final class BufferOpener {
         } else if !isReattached {
           origin = try await self.origin(of: text, at: path, record.key, openedAs: wasPlain ? plain.opened : nil)
           // A process that was killed may have merged the file's text without recording that.
-          if origin?.isFile ?? false {
+          if origin?.mayBeKnownElsewhere ?? false {
             _ = try await reading(uri, opening.number) { [service] in try await service.environment.catchUp(handle) }
           }
         }
@@ -107,11 +107,13 @@ final class BufferOpener {
           }
         }
         var merged = await mergedOffLoop(text, handle, record.item, origin ?? .file, version: version)
-        if !isReattached, origin?.isFile ?? false, !(merged?.splices ?? []).isEmpty {
+        if !isReattached, let found = origin, found.mayBeKnownElsewhere, !(merged?.splices ?? []).isEmpty {
           let possible = try await reading(uri, opening.number) { [service] in
             try await service.notebook.editorTexts(of: record.key)
           }
-          merged = await mergedOffLoop(text, handle, record.item, .file, version: version, possible: possible)
+          if case .stayed(let left) = found { origin = .stayed(left + possible) }
+          merged = await mergedOffLoop(
+            text, handle, record.item, origin ?? found, version: version, possible: found.isFile ? possible : [])
         }
         try withExtendedLifetime(claim) {
           try attach(

@@ -19,6 +19,14 @@ enum BufferOrigin {
     if case .file = self { true } else { false }
   }
 
+  /// Whether another process of this person may have taken it in from the file.
+  var mayBeKnownElsewhere: Bool {
+    switch self {
+    case .file, .stayed: true
+    case .missingFile, .unrelated, .known, .oneOf: false
+    }
+  }
+
   /// Whether the person at the buffer typed the new text in it.
   var isTyped: Bool {
     switch self {

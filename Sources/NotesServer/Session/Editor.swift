@@ -70,7 +70,8 @@ final class Editor: SiblingRequestPerforming {
       if client.speaksNotes { deliver(["kind": "changed", "id": .string(id.description)]) }
     case .documentFileLeft(let message):
       if isRunning { notify(ShowMessageNotification(kind: .warning, message: message)) }
-    case .recordRead: break
+    // The process that was told of another access may have ended before this one was connected to it.
+    case .recordRead(let id): for binding in buffers.bindings(of: id) { binding.updates.statusChanged() }
     }
   }
 
@@ -125,7 +126,7 @@ final class Editor: SiblingRequestPerforming {
   /// Tells the editor something, however much it has been told.
   func send(_ event: JSONValue) {
     guard isRunning else { return }
-    if client.speaksNotes { return notify(EventNotification(params: event)) }
+    if client.speaksNotes { return notify(EventNotification(params: EventLine.added(to: event))) }
     if let kind = event["kind"]?.stringValue, Self.plainKinds.contains(kind),
       let message = event["message"]?.stringValue
     {

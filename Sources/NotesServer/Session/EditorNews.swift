@@ -10,6 +10,8 @@ final class EditorNews {
   private var ofStore: [StoreNews] = []
   /// Called after each file of a folder that is imported, with its number and how many there are.
   var onImport: ((Int, Int) -> Void)?
+  /// Called while a single file is imported, with how many of its bytes are in the note and how many there are; first with 0.
+  var onImportOfBytes: ((Int, Int) -> Void)?
   var service: Service { editor.service }
 
   init(editor: Editor) { self.editor = editor }
@@ -100,7 +102,7 @@ final class EditorNews {
     let title = service.notebook[new]?.title ?? service.title(of: new)
     let news = NoteNews.moved(from: old, isOwn ? .removed(name) : .host(name))
     let event = news.parameters(uri: editor.buffers.uri(of: new), id: new, title: title, peer: peer, name: name)
-    service.siblings.events.tell(event)
+    service.siblings.events.tell(event, isKept: true)
     editor.deliver(event, to: new)
   }
 
@@ -111,7 +113,7 @@ final class EditorNews {
     let event = news.parameters(
       uri: editor.buffers.uri(of: id), id: id, title: service.title(of: id), peer: peer, name: name)
     // Only one process of this person is told of it.
-    service.siblings.events.tell(event)
+    service.siblings.events.tell(event, isKept: true)
     editor.deliver(event, to: id)
     service.readOnlyCopies.accessChanged(id)
   }
@@ -144,7 +146,7 @@ final class EditorNews {
     guard editor.isRunning else { return service.recoveredTexts.tellSoon() }
     let uri = service.notebook[key]?.path.map(FileURI.uri(path:))
     let event = refusal(of: key, uri: uri, recovered: path)
-    service.siblings.events.tell(event)
+    service.siblings.events.tell(event, isKept: true)
     editor.deliver(event)
     service.recoveredTexts.told(text)
   }

@@ -98,7 +98,8 @@ public final class Service {
     case .documentReleased(let id):
       fileSync.forget(id)
       documentFiles.forget(id)
-    case .peerConnected, .peerDisconnected, .siblingConnected, .documentDeleted: break
+    case .siblingConnected: siblings.readOpenNotesAgain()
+    case .peerConnected, .peerDisconnected, .documentDeleted: break
     }
   }
 

@@ -1,3 +1,4 @@
+import AutomergeRepo
 import JSONRPC
 
 /// For commands, which make requests as an editor does, while an editor's service may be running.
@@ -17,11 +18,28 @@ extension Session {
     set { editor.news.onImport = newValue }
   }
 
+  /// Called while a single file is imported, with how many of its bytes are in the note and how many there are; first with 0.
+  public var onImportOfBytes: ((Int, Int) -> Void)? {
+    get { editor.news.onImportOfBytes }
+    set { editor.news.onImportOfBytes = newValue }
+  }
+
   /// Has the process with the network carry out a request about itself; nil if there is no such process.
   public func performInService(_ method: String, _ params: JSONValue) async throws(ResponseError) -> JSONValue? {
     await editor.service.siblings.settle()
     guard !editor.service.repo.siblings.isEmpty else { return nil }
     return try await editor.service.siblings.requests.ask(method, params)?.get()
+  }
+
+  /// Whether a note's file has the text that this person's processes have.
+  public func isFileCurrent(_ id: DocumentId) async throws -> Bool {
+    let service = editor.service
+    let handle = try await service.fetch(id)
+    guard service.repo.siblings.allSatisfy({ handle.inSync(with: $0) }) else { return false }
+    try await service.notebook.refresh(id)
+    guard let path = service.notebook[id]?.path, let note = NoteDocument(handle.document) else { return true }
+    guard let bytes = try await service.files.read(path) else { return false }
+    return try await FileContents.reading(bytes).text == DocumentText(note).allUTF8
   }
 
   /// Whether another process of this person is running.

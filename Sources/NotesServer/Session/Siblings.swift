@@ -31,7 +31,7 @@ final class Siblings {
     self.environment = environment
     let (repo, clock) = (environment.repo, environment.clock)
     requests = SiblingRequests(repo: repo, sharing: environment.sharing, clock: clock)
-    events = SiblingEvents(repo: repo)
+    events = SiblingEvents(repo: repo, clock: clock)
     recordNews = RecordNews(repo: repo, clock: clock)
     news = Signal(clock: clock)
     environment.events.add { [requests] event in

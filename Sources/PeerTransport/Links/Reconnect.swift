@@ -19,6 +19,11 @@ public struct Reconnect: Sendable {
   public static let maximumPauseOfServer: Duration = .seconds(1)
   public static let pausePart = 32
 
+  /// A connection that ends sooner than this counts as a failed call: the peer may end every one. The pause then grows to
+  /// `maximumPauseAfterLoss`.
+  public static let minimumConnection: Duration = .seconds(1)
+  public static let maximumPauseAfterLoss: Duration = .seconds(1)
+
   public enum Event: Hashable, Sendable {
     case wanted
     /// There is a connection, whichever side dialled.
@@ -54,6 +59,7 @@ public struct Reconnect: Sendable {
   /// Nil if it was never connected.
   private var lostAt: Duration?
   private var failures = 0
+  private var connectedAt = Duration.zero
   /// The calls in progress while dialing. What was sent while there was no network is retransmitted only after seconds,
   /// so news justifies another call.
   private var calls = 0
@@ -69,14 +75,16 @@ public struct Reconnect: Sendable {
       return [.dial]
     case (.dialing, .connected), (.pausing, .connected), (.off, .connected):
       let wasPausing = if case .pausing = state { true } else { false }
-      state = .connected
-      failures = 0
+      (state, connectedAt) = (.connected, now)
       return wasPausing ? [.cancelTimer] : []
     case (.dialing, .failed) where calls > 1, (.dialing, .unanswered) where calls > 1:
       calls -= 1
       return []
     case (.dialing, .failed), (.dialing, .unanswered), (.connected, .lost):
-      if case .connected = state { lostAt = now }
+      if case .connected = state {
+        lostAt = now
+        if now - connectedAt >= Self.minimumConnection { failures = 0 }
+      }
       state = .pausing
       let pause = min(pauseLimit(after: event, at: now), Self.minimumPause * (1 << min(failures, 16)))
       failures += 1
@@ -111,6 +119,7 @@ public struct Reconnect: Sendable {
 
   private func pauseLimit(after event: Event, at now: Duration) -> Duration {
     guard let lostAt else { return Self.maximumPause }
+    if event == .lost { return Self.maximumPauseAfterLoss }
     if isServer { return min(Self.maximumPause, max(Self.maximumPauseOfServer, (now - lostAt) / Self.pausePart)) }
     return event == .unanswered && now - lostAt < Self.eagerTime ? Self.maximumPauseNearby : Self.maximumPause
   }

@@ -49,6 +49,37 @@ import Testing
     #expect(heard == [id])
   }
 
+  /// A buffer is read-only from then on, and its process must not miss it.
+  @Test func anEventThatIsKeptReachesAProcessThatIsConnectedLater() {
+    let clock = ManualClock()
+    let events = repos.map { SiblingEvents(repo: $0, clock: clock) }
+    var heard: [String] = []
+    events[1].onEvent = { heard.append($0["kind"]?.stringValue ?? "") }
+    events[0].tell(["kind": "online"])
+    events[0].tell(["kind": "access"], isKept: true)
+    for end in ends { end.see() }
+    #expect(heard == ["access"])
+    events[0].tell(["kind": "refused"], isKept: true)
+    #expect(heard == ["access", "refused"])
+    // The connection is lost, and comes again.
+    for end in ends { end.lose() }
+    for end in ends { end.see() }
+    #expect(heard == ["access", "refused"])
+  }
+
+  @Test(arguments: [0, 121]) func aProcessThatBeganLaterOrIsConnectedMuchLaterIsNotToldOfIt(pause: Int) {
+    let clock = ManualClock()
+    let told = SiblingEvents(repo: repos[0], clock: clock)
+    let earlier = pause > 0 ? SiblingEvents(repo: repos[1], clock: clock) : nil
+    told.tell(["kind": "access"], isKept: true)
+    clock.advance(by: .seconds(max(1, pause)))
+    let other = earlier ?? SiblingEvents(repo: repos[1], clock: clock)
+    var heard = 0
+    other.onEvent = { _ in heard += 1 }
+    for end in ends { end.see() }
+    #expect(heard == 0)
+  }
+
   @Test func aNameThatWasStoredBeforeItsProcessSawTheConnectionIsReadAgain() async throws {
     let keepers = repos.map { NameKeeper(PersonName(login: "login"), repo: $0, storage: storage) }
     ends[0].see()
@@ -130,6 +161,11 @@ private final class SiblingEnd: NetworkProvider {
     waiting = nil
     delegate?.network(self, connected: other.name, metadata: PeerMetadata())
     for message in messages { receive(message) }
+  }
+
+  func lose() {
+    waiting = []
+    if let other { delegate?.network(self, disconnected: other.name) }
   }
 
   private func receive(_ message: RepoMessage) {

@@ -23,11 +23,19 @@
                   (push (apply #'format format arguments) notes-test-told))))
        ,@body)))
 
+(defun notes-test-in-sync (peers)
+  "Return what the service says of PEERS who are in sync."
+  (and peers
+       (vector (list :before "synced with " :whenLater "sending to "
+                     :people (vconcat (mapcar (lambda (peer)
+                                                (list :name (plist-get peer :name) :shown (plist-get peer :name)))
+                                              peers))))))
+
 (defun notes-test-status (peers &rest more)
-  "Let the service say that PEERS have the note, and MORE."
+  "Let the service say that PEERS have the note, by default in sync, and MORE."
   (notes-lsp--on-status
    (append more (list :uri (notes-lsp--note-uri notes-test-note) :stored t :network "on"
-                      :peers (vconcat peers)))))
+                      :peers (vconcat peers) :company (notes-test-in-sync peers)))))
 
 (defun notes-test-prove ()
   "Note that the status is that of the text as it is."
@@ -50,27 +58,20 @@
 (ert-deftest notes-test-the-mode-line-says-how-far-the-others-are ()
   (notes-test-with "x\n"
     (let ((ana '(:peer "a" :name "Ana" :inSync t :pending 0 :state "inSync")))
-      (cl-flet ((bo (state pending)
-                  (list :peer "b" :name "Bo" :inSync :json-false :pending pending :state state)))
+      (progn
         (should (equal (notes-lsp--lighter) " Note"))
         (notes-test-prove)
-        (notes-test-status (list ana (bo "behind" 3)))
+        ;; In the service's words and order, with what is behind a name.
+        (notes-test-status
+         (list ana) :company
+         [(:before "receiving from " :people [(:name "Cy" :shown "Cy" :more " (34%)")])
+          (:before "3 changes not yet sent to " :people [(:name "Bo" :shown "Bo") (:name "Di" :shown "Di")])
+          (:before "" :after " unreachable" :people [(:name "Theodora Longname" :shown "Theodora Longna…")])])
         (should (equal (notes-lsp--lighter)
-                       " Note[3 changes not yet sent to Bo; synced with Ana]"))
-        (notes-test-status (list (bo "behind" 1)))
-        (should (equal (notes-lsp--lighter) " Note[1 change not yet sent to Bo]"))
-        (notes-test-status (list ana (bo "unreachable" 0)))
-        (should (equal (notes-lsp--lighter) " Note[Bo unreachable; synced with Ana]"))
-        (notes-test-status '((:peer "c" :name "Cy" :inSync :json-false :pending 0 :state "behind" :receiving 34)))
-        (should (equal (notes-lsp--lighter) " Note[receiving from Cy (34%%)]"))
-        (notes-test-status (list '(:peer "c" :name "Cy" :inSync :json-false :pending 2 :state "behind" :receiving 34)
-                                 (bo "behind" 1)))
-        (should (equal (notes-lsp--lighter)
-                       " Note[receiving from Cy (34%%); 2 changes not yet sent to Bo, Cy]"))
-        (notes-test-status (list (bo "refused" 0)))
-        (should (equal (notes-lsp--lighter) " Note[refused by Bo]"))
-        (notes-test-status (cl-loop for number below 5 collect
-                                    (list :peer "p" :name (format "P%d" number) :inSync t)))
+                       (concat " Note[receiving from Cy (34%%); 3 changes not yet sent to Bo, Di; "
+                               "Theodora Longna… unreachable]")))
+        (notes-test-status (list ana) :company
+                           [(:before "synced with " :whenLater "sending to " :count 5)])
         (should (equal (notes-lsp--lighter) " Note[synced with 5 people]"))
         (notes-test-status nil :network "the port is taken")
         (should (equal (notes-lsp--lighter) " Note[no network: the port is taken]"))
@@ -90,7 +91,8 @@
     (notes-lsp--flush notes-test-note)
     (should (equal (notes-lsp--lighter) " Note[sending to Ana]"))
     (notes-lsp--proved notes-test-note (notes-lsp--note-version notes-test-note)
-                       '(:stored t :network "on" :peers [(:peer "a" :name "Ana" :inSync t)]))
+                       (list :stored t :network "on" :peers [(:peer "a" :name "Ana" :inSync t)]
+                             :company (notes-test-in-sync '((:name "Ana")))))
     (should (equal (notes-lsp--lighter) " Note[synced with Ana]"))))
 
 (ert-deftest notes-test-the-mode-line-is-drawn-anew-when-the-queue-is-empty ()
@@ -118,7 +120,8 @@
       (should (equal version (notes-lsp--note-version notes-test-note)))
       (should (equal (notes-lsp--lighter) " Note[sending to Ana]"))
       (notes-lsp--proved notes-test-note version
-                         '(:stored t :network "on" :peers [(:peer "a" :name "Ana" :inSync t)]))
+                         (list :stored t :network "on" :peers [(:peer "a" :name "Ana" :inSync t)]
+                             :company (notes-test-in-sync '((:name "Ana")))))
       (should (equal (notes-lsp--lighter) " Note[synced with Ana]")))))
 
 (ert-deftest notes-test-what-is-not-stored-for-long-is-said ()
@@ -151,12 +154,6 @@
       (notes-lsp--explain-read-only #'ignore '(buffer-read-only))
       (should (string-match-p "M-x notes-copy" (car notes-test-told))))))
 
-(ert-deftest notes-test-a-deletion-that-no-buffer-shows-names-the-command ()
-  (notes-test-told
-    (notes-lsp--on-event '(:kind "deleted" :id "gone" :message "Deleted for everyone: \"Tea\"; undelete restores it"))
-    (should (equal (car notes-test-told)
-                   "Notes: Deleted for everyone: \"Tea\"; M-x notes-undelete restores it"))))
-
 (ert-deftest notes-test-a-note-that-is-one-no-longer-is-a-plain-file ()
   (pcase-dolist (`(,reason ,word) '(("deleted" "deleted")
                                     ("deletedForEveryone" "deleted for everyone")
@@ -164,7 +161,8 @@
     (notes-test-with "kept\n"
       (notes-test-told
         (notes-lsp--set-access notes-test-note "read")
-        (notes-test-event "detached" :reason reason :message "Ana deleted \"X\"; undelete restores it")
+        (notes-test-event "detached" :reason reason :message "Ana deleted \"X\"; undelete restores it"
+                          :line "Ana deleted \"X\"; :NotesUndelete restores it")
         (should (equal (car notes-test-told)
                        "Notes: Ana deleted \"X\"; M-x notes-undelete restores it"))
         (should (notes-lsp--wait 5 (lambda () notes-lsp--gone)))
@@ -230,7 +228,8 @@
 (ert-deftest notes-test-refused-words-are-told ()
   (notes-test-with "x\n"
     (notes-test-told
-      (notes-test-event "refused" :message "Read-only: \"X\" stays" :recovered "/tmp/x.md")
+      (notes-test-event "refused" :message "Read-only: \"X\" stays" :recovered "/tmp/x.md"
+                        :line ":NotesRecovered has your words; this note is read-only" :level "words")
       (should (equal notes-test-told
                      '("Notes: M-x notes-recovered has your words; this note is read-only")))
       ;; Also of a note that no buffer shows.
@@ -275,13 +274,6 @@
     (notes-lsp--news-read)
     (notes-lsp--show-news)
     (should (equal (car notes-test-told) "Notes: later"))))
-
-(ert-deftest notes-test-a-ticket-is-broken-between-words ()
-  (let ((words (mapconcat (lambda (number) (format "word%d" number)) (number-sequence 1 25) " ")))
-    (should (equal words (string-replace "\n" " " (notes-lsp--wrapped words 30))))
-    (dolist (line (split-string (notes-lsp--wrapped words 30) "\n"))
-      (should (<= (length line) 30)))
-    (should (equal (notes-lsp--wrapped "abcde" 3) "abc\nde"))))
 
 (ert-deftest notes-test-saving-puts-no-newline-into-the-word-of-another ()
   (pcase-dolist (`(,peers ,here ,text)

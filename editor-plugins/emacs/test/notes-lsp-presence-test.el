@@ -53,14 +53,15 @@
       (insert "XYZ")
       (should (= 9 (notes-lsp--caret-of notes-test-note "p")))
       (should (equal '((9 . 10)) (funcall shown)))
-      ;; The service wrote these down before it heard of what was typed, and of more.
-      (notes-lsp--flush notes-test-note)
-      (goto-char 1)
-      (insert "new\nline ")
+      ;; The service wrote these down before it heard of what was typed: they are asked for again, and not shown.
       (notes-lsp--flush notes-test-note)
       (funcall announce 1 1 1)
-      (should (equal "ef" (buffer-substring (notes-lsp--caret-of notes-test-note "p")
-                                            (+ 2 (notes-lsp--caret-of notes-test-note "p"))))))))
+      (should (equal '((9 . 10)) (funcall shown)))
+      (should (equal '(:notes/ack :version 2 :carets t)
+                     (list (caar notes-test-sent) :version (plist-get (cdar notes-test-sent) :version)
+                           :carets (plist-get (cdar notes-test-sent) :carets))))
+      (funcall announce 2 1 0)
+      (should (equal '((5 . 6)) (funcall shown))))))
 
 (ert-deftest notes-test-many-edits-are-applied-in-slices ()
   (notes-test-with ""
@@ -124,6 +125,26 @@
     (should (equal '(:notes/cursor) (mapcar #'car (butlast notes-test-sent))))
     (should (equal [(:start (:line 0 :character 2) :end (:line 0 :character 2))]
                    (plist-get (cdar notes-test-sent) :ranges)))))
+
+;;; Blame
+
+(ert-deftest notes-test-blame-follows-the-text ()
+  (with-temp-buffer
+    (insert "a\nb\n")
+    (let ((note (notes-lsp--note-make :buffer (current-buffer) :uri "file:///a.md")))
+      (cl-letf (((symbol-function 'notes-lsp--current) (lambda () note))
+                ((symbol-function 'notes-lsp-service-ready-p) #'always)
+                ((symbol-function 'notes-lsp--flush) #'ignore)
+                ((symbol-function 'notes-lsp-service-request-async)
+                 (lambda (_method _params then &rest _)
+                   (funcall then '(:labels ["Ana" "Ben"] :colors [0 1])))))
+        (notes-lsp--show-labels note '(:labels ["Ana"] :colors [0]))
+        (should (= 1 (length notes-lsp--blame)))
+        (insert "c")
+        (should (notes-lsp--wait 120 (lambda () (= 2 (length notes-lsp--blame)))))
+        (notes-lsp--end-blame)
+        (insert "d")
+        (should-not (or notes-lsp--blame notes-lsp--blame-timer))))))
 
 (provide 'notes-lsp-presence-test)
 ;;; notes-lsp-presence-test.el ends here

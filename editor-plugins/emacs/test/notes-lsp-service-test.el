@@ -8,6 +8,7 @@
 
 ;;; Code:
 
+(require 'cl-lib)
 (require 'ert)
 (require 'notes-lsp)
 
@@ -38,6 +39,16 @@ What hangs fails after two minutes; how busy the machine is proves nothing."
           (should (equal notes-lsp--failure "The service keeps failing. :NotesDoctor shows why")))
       (notes-lsp-service-stop)
       (should (eq 'stopped notes-lsp--state)))))
+
+(ert-deftest notes-test-a-wait-does-not-outlast-the-timer-that-ends-it ()
+  (let ((accept (symbol-function 'accept-process-output)) done waits)
+    (run-with-timer 0 nil (lambda () (run-with-timer 0 nil (lambda () (setq done t)))))
+    (cl-letf (((symbol-function 'accept-process-output)
+               (lambda (process seconds)
+                 (push seconds waits)
+                 (funcall accept process seconds))))
+      (should (notes-lsp--wait 120 (lambda () done))))
+    (should-not (memql 0.05 waits))))
 
 (provide 'notes-lsp-service-test)
 ;;; notes-lsp-service-test.el ends here

@@ -74,21 +74,26 @@ local function commands()
   return loaded
 end
 
-local function titles(lead)
-  local found = {}
-  require("notes_lsp.service").request("notes/list", vim.empty_dict(), function(answer)
-    for _, note in ipairs((answer.result or {}).notes or {}) do table.insert(found, note.title) end
-  end)
-  vim.wait(80, function() return #found > 0 end, 2)
-  return vim.tbl_filter(function(it) return vim.startswith(it:lower(), lead:lower()) end, found)
+-- What an answer of the service names that begins with `lead`, waiting for it only briefly.
+local function asked(method, list, member)
+  return function(lead)
+    local found = {}
+    require("notes_lsp.service").request(method, vim.empty_dict(), function(answer)
+      for _, it in ipairs((answer.result or {})[list] or {}) do table.insert(found, it[member]) end
+    end)
+    vim.wait(80, function() return #found > 0 end, 2)
+    return vim.tbl_filter(function(it) return vim.startswith(it:lower(), lead:lower()) end, found)
+  end
 end
 
-local function names(lead)
+local complete = { titles = asked("notes/list", "notes", "title"), near = asked("notes/peers", "peers", "name") }
+
+function complete.here(lead)
   local note_of, presence = require("notes_lsp.note"), require("notes_lsp.presence")
   return vim.tbl_filter(function(it) return vim.startswith(it:lower(), lead:lower()) end, presence.names(note_of.of()))
 end
 
-local function ticket_words(lead)
+function complete.share(lead)
   return vim.tbl_filter(function(it) return vim.startswith(it, lead) end, { "read", "uses=1", "hours=1", "days=7" })
 end
 
@@ -97,69 +102,7 @@ local function lines(arguments)
   if arguments.range > 0 then return arguments.line1, arguments.line2 end
 end
 
-local with_lines = { NotesBlame = true, NotesPoint = true, NotesRestore = true }
-
--- Name, arguments, completion, and what it does.
-for _, it in ipairs({
-  { "Notes", 0, nil, function(c) c.list() end },
-  { "NotesTutorial", 0, nil, function(c) c.tutorial() end },
-  { "NotesNew", "?", nil, function(c, a) c.new(a.args) end },
-  { "NotesOpen", 1, titles, function(c, a) c.open(a.args) end },
-  { "NotesAdopt", 0, nil, function(c) c.adopt() end },
-  { "NotesShare", "*", ticket_words, function(c, a) c.share(a.bang, a.args) end },
-  { "NotesTicket", 0, nil, function(c) c.ticket() end },
-  { "NotesJoin", "?", nil, function(c, a) c.join(a.args) end },
-  { "NotesShow", 0, nil, function() require("notes_lsp.arrival").show() end },
-  { "NotesGiveUp", 0, nil, function() require("notes_lsp.arrival").give_up() end },
-  { "NotesInvite", "?", nil, function(c, a) c.invite(a.args) end },
-  { "NotesAnswer", 0, nil, function(c) c.answer() end },
-  { "NotesAccess", 1, names, function(c, a) c.access(a.args) end },
-  { "NotesTrust", 1, names, function(c, a) c.trust(a.args, a.args, "trust") end },
-  { "NotesBlock", 1, names, function(c, a) c.trust(a.args, a.args, "block") end },
-  { "NotesVerify", 1, names, function(c, a) c.verify(a.args) end },
-  { "NotesConnect", "+", nil, function(c, a) c.connect(a.fargs, a.bang) end },
-  { "NotesDisconnect", 1, nil, function(c, a) c.disconnect(a.args) end },
-  { "NotesUnshare", "?", names, function(c, a) c.unshare(a.args) end },
-  { "NotesRename", "?", nil, function(c, a) c.rename(a.args) end },
-  { "NotesDelete", 0, nil, function(c, a) c.delete(a.bang, false) end },
-  { "NotesDeleteForEveryone", 0, nil, function(c, a) c.delete(a.bang, true) end },
-  { "NotesUndelete", "?", nil, function(c, a) c.undelete(a.args) end },
-  { "NotesPurge", "?", nil, function(c, a) c.purge(a.args) end },
-  { "NotesFind", "+", nil, function(c, a) c.find(a.args) end },
-  { "NotesRecovered", 0, nil, function(c) c.recovered() end },
-  { "NotesPeople", 0, nil, function(c) c.people() end },
-  { "NotesDeleted", 0, nil, function(c) c.deleted() end },
-  { "NotesPeers", 0, nil, function(c) c.peers() end },
-  { "NotesGo", "?", names, function(c, a) c.go(a.args) end },
-  { "NotesFollow", "?", names, function(c, a) c.follow(a.args) end },
-  { "NotesPoint", "?", nil, function(c, a) c.point(a.args, lines(a)) end },
-  { "NotesHistory", 0, nil, function(c) c.history() end },
-  { "NotesDiff", 0, nil, function(c) c.diff() end },
-  { "NotesBlame", 0, nil, function(c, a) c.blame(lines(a)) end },
-  { "NotesRestore", 0, nil, function(c, a) c.restore(lines(a)) end },
-  { "NotesImport", 1, "file", function(c, a) c.import(a.args) end },
-  { "NotesExport", 1, "file", function(c, a) c.export(a.args, a.bang) end },
-  { "NotesMerge", 1, "file", function(c, a) c.merge(a.args) end },
-  { "NotesCopy", "?", nil, function(c, a) c.copy(a.args) end },
-  { "NotesMeeting", "?", nil, function(c, a) c.meeting(a.args) end },
-  { "NotesAgenda", 0, nil, function(c) c.agenda() end },
-  { "NotesItem", "?", nil, function(c, a) c.item(a.args) end },
-  { "NotesMoveItem", 1, nil, function(c, a) c.move_item(a.args) end },
-  { "NotesRemove", 1, names, function(c, a) c.remove(a.args, a.bang) end },
-  { "NotesName", "?", nil, function(c, a) c.name(a.args) end },
-  { "NotesLog", 0, nil, function() require("notes_lsp.view").show("Notes log", require("notes_lsp.say").log) end },
-  { "NotesStatus", 0, nil, function(c) c.status() end },
-  { "NotesUndo", "?", nil, function(c, a) c.undo("undo", a.args) end },
-  { "NotesRedo", "?", nil, function(c, a) c.undo("redo", a.args) end },
-  { "NotesDoctor", 0, nil, function() vim.cmd("checkhealth notes_lsp") end },
-  { "NotesRestart", 0, nil, function(c) c.restart() end },
-  { "NotesStop", 0, nil, function(c) c.stop() end },
-}) do
-  local name, count, completion, act = unpack(it)
-  api.nvim_create_user_command(name, function(arguments) act(commands(), arguments) end, {
-    nargs = count, complete = completion, bang = true, range = with_lines[name],
-  })
-end
+require("notes_lsp.definitions").define(complete, lines, commands)
 
 api.nvim_create_autocmd({ "BufReadPost", "BufNewFile" }, {
   group = group,

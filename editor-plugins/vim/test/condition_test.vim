@@ -6,7 +6,6 @@ import autoload 'notes_lsp/condition.vim'
 import autoload 'notes_lsp/sync.vim'
 import autoload 'notes_lsp/service.vim'
 import autoload 'notes_lsp/status.vim'
-import autoload 'notes_lsp/ticket.vim'
 import './fake.vim'
 import './verdict.vim'
 
@@ -25,8 +24,11 @@ def IsTold(message: string)
   status.OnActivity()
 enddef
 
+# `company`: what the service says of the people, by default that all are in sync.
 def StatusIs(note: dict<any>, peers: list<any>, more: dict<any> = {})
-  Say('notes/statusChanged', {uri: note.uri, stored: true, network: 'on', discovery: 'on', peers: peers}->extend(more))
+  const people = peers->mapnew((_, it) => ({name: it.name, shown: it.name}))
+  const company = empty(peers) ? [] : [{before: 'synced with ', whenLater: 'sending to ', people: people}]
+  Say('notes/statusChanged', {uri: note.uri, stored: true, network: 'on', discovery: 'on', peers: peers, company: company}->extend(more))
 enddef
 
 def Event(note: dict<any>, kind: string, more: dict<any>)
@@ -37,23 +39,15 @@ def TheStatusLineSaysHowFarTheOthersAre()
   const note = Note('Status', [])
   Shows('[note]')
   const ana = {peer: 'a', name: 'Ana', inSync: true, pending: 0, state: 'inSync'}
-  const bo = {peer: 'b', name: 'Bo', inSync: false, pending: 3, state: 'behind'}
   StatusIs(note, [ana])
   Shows('[note: synced with Ana]')
-  StatusIs(note, [ana, bo])
-  Shows('[note: 3 changes not yet sent to Bo; synced with Ana]')
-  StatusIs(note, [bo->copy()->extend({pending: 1})])
-  Shows('[note: 1 change not yet sent to Bo]')
-  StatusIs(note, [ana, bo->copy()->extend({state: 'unreachable'})])
-  Shows('[note: Bo unreachable; synced with Ana]')
-  StatusIs(note, [bo->copy()->extend({state: 'refused', reason: 'read-only'})])
-  Shows('[note: refused by Bo]')
-  const sending = {peer: 'c', name: 'Cy', inSync: false, pending: 0, state: 'behind', receiving: 34}
-  StatusIs(note, [sending])
-  Shows('[note: receiving from Cy (34%)]')
-  StatusIs(note, [sending->copy()->extend({pending: 2}), bo->copy()->extend({pending: 1})])
-  Shows('[note: receiving from Cy (34%); 2 changes not yet sent to Bo, Cy]')
-  StatusIs(note, range(5)->mapnew((_, it) => ana->copy()->extend({name: $'P{it}'})))
+  # In the service's words and order, with what is behind a name.
+  StatusIs(note, [ana], {company: [
+    {before: 'receiving from ', people: [{name: 'Cy', shown: 'Cy', more: ' (34%)'}]},
+    {before: '3 changes not yet sent to ', people: [{name: 'Bo', shown: 'Bo'}, {name: 'Di', shown: 'Di'}]},
+    {before: '', after: ' unreachable', people: [{name: 'Theodora Longname', shown: 'Theodora Longna…'}]}]})
+  Shows('[note: receiving from Cy (34%); 3 changes not yet sent to Bo, Di; Theodora Longna… unreachable]')
+  StatusIs(note, [ana], {company: [{before: 'synced with ', whenLater: 'sending to ', count: 5}]})
   Shows('[note: synced with 5 people]')
   StatusIs(note, [], {network: 'the port is taken'})
   Shows('[note: no network: the port is taken]')
@@ -147,17 +141,13 @@ def AReadOnlyNoteIsReadOnlyAndFollowsTheHost()
   assert_equal([true, false], [&modifiable, &readonly])
 enddef
 
-def ADeletionThatNoBufferShowsNamesTheCommand()
-  Say('notes/event', {kind: 'deleted', id: 'gone', message: 'Deleted for everyone: "Tea"; undelete restores it'})
-  IsTold('Deleted for everyone: "Tea"; :NotesUndelete restores it')
-enddef
-
 def ANoteThatIsOneNoLongerIsAPlainFile()
   for [reason, word] in [['deleted', 'deleted'], ['deletedForEveryone', 'deleted for everyone'],
       ['itemDeleted', 'item deleted'], ['purged', 'removed for good']]
     const note = Note($'Gone {reason}', ['kept'])
     assert_true(maparg('u', 'n', false, true)->get('buffer', 0) == 1)
-    Event(note, 'detached', {reason: reason, message: $'Ben {word} it; undelete restores it'})
+    Event(note, 'detached', {reason: reason, message: $'Ben {word} it; undelete restores it',
+      line: $'Ben {word} it; :NotesUndelete restores it'})
     IsTold($'Ben {word} it; :NotesUndelete restores it')
     Shows($'[not a note: {word}]')
     assert_equal({}, buffer.Of(bufnr()))
@@ -197,12 +187,13 @@ enddef
 def OwnDeletionIsToldOnce()
   const note = Note('Mine', [])
   messages clear
+  # The service tells of it before it answers.
+  Event(note, 'detached', {reason: 'deleted', message: 'Deleted "Mine"'})
   NotesDelete!
-  IsTold('Deleted. :NotesUndelete restores it for 30 days')
-  Event(note, 'detached', {reason: 'deleted', message: 'told twice'})
-  Event(note, 'online', {message: 'Ben is online'})
+  IsTold('Deleted "Mine"')
+  Event(note, 'online', {message: 'Ben is online', level: 'news'})
   IsTold('Ben is online')
-  assert_true(execute('messages') !~ 'told twice')
+  assert_equal(1, execute('messages')->count('Deleted'))
 enddef
 
 def ANoteThatIsSharedNoLongerSaysSo()
@@ -217,7 +208,8 @@ enddef
 
 def RefusedWordsAreTold()
   const note = Note('Refused', [])
-  Event(note, 'refused', {message: 'Read-only: "Refused" stays; your words are in a copy', recovered: '/tmp/x.md'})
+  Event(note, 'refused', {message: 'Read-only: "Refused" stays; your words are in a copy', recovered: '/tmp/x.md',
+    line: ':NotesRecovered has your words; this note is read-only', level: 'words'})
   IsTold(':NotesRecovered has your words; this note is read-only')
   # Also of a note that no buffer shows.
   Say('notes/event', {uri: 'file:///closed.md', kind: 'refused', message: 'Read-only: "Closed" stays', recovered: '/tmp/x.md'})
@@ -245,9 +237,9 @@ def NewsWaitsUntilAnErrorIsRead()
   const note = Note('News', [])
   messages clear
   status.Warn('an error')
-  Event(note, 'online', {message: 'Ben is online'})
+  Event(note, 'online', {message: 'Ben is online', level: 'news'})
   Event(note, 'online', {message: ''})
-  Event(note, 'online', {message: 'Cleo is online'})
+  Event(note, 'online', {message: 'Cleo is online', level: 'news'})
   Event(note, 'status', {})
   StatusIs(note, [], {network: 'later'})
   Shows('[note: no network: later]')
@@ -266,7 +258,8 @@ def WhereTheWordsAreComesFirst()
   status.Warn('news that is not read')
   Wait('the news', () => execute('messages') =~# 'news that is not read')
   Event(note, 'access', {access: 'read', message: 'Ana made "First" read-only for you'})
-  Event(note, 'recovered', {copy: 'a copy of "First"', message: 'Kept as recovered: a copy of "First"'})
+  Event(note, 'recovered', {message: 'Kept as recovered: a copy of "First"',
+    line: ':NotesRecovered has a copy of "First"', level: 'words'})
   Wait('the words', () => execute('messages') =~# 'Notes: :NotesRecovered has a copy of "First"')
   assert_true(execute('messages') !~# 'Ana made', 'it waits for the words')
   status.OnActivity()
@@ -275,12 +268,7 @@ def WhereTheWordsAreComesFirst()
   IsTold('Ana made "First" read-only for you')
 enddef
 
-def ATicketIsBrokenBetweenWordsAndShownAgain()
-  const words = range(25)->mapnew((_, it) => $'word{it}')->join(' ')
-  const lines = ticket.Wrapped(words, 30)
-  assert_equal(words, lines->join(' '))
-  assert_equal(-1, lines->indexof((_, it) => strdisplaywidth(it) > 30))
-  assert_equal(['abc', 'de'], ticket.Wrapped('abcde', 3))
+def ATicketIsShownAgain()
   execute 'edit' fake.directory .. '/ticket.txt'
   NotesTicket
   IsTold('Not a note. :NotesShare shares it')
@@ -292,8 +280,7 @@ def ATicketIsBrokenBetweenWordsAndShownAgain()
   NotesTicket
   assert_equal(-1, bufwinnr('\[Notes ticket]'))
   NotesTicket
-  assert_equal(['Anyone with this ticket can edit this note (one use)', '', 'a-ticket'],
-    getbufline('\[Notes ticket]', 1, 3))
+  assert_equal(['What it allows', '', 'a-ticket'], getbufline('\[Notes ticket]', 1, 3))
   assert_equal('a-ticket', getreg('"'))
   NotesTicket
 enddef
@@ -332,6 +319,6 @@ verdict.Run([
   ['OfflineSaysWhyAndThatTypingIsKept', OfflineSaysWhyAndThatTypingIsKept],
   ['APlainFileIsSaidToBeOne', APlainFileIsSaidToBeOne],
   ['NewsWaitsUntilAnErrorIsRead', NewsWaitsUntilAnErrorIsRead],
-  ['ATicketIsBrokenBetweenWordsAndShownAgain', ATicketIsBrokenBetweenWordsAndShownAgain],
+  ['ATicketIsShownAgain', ATicketIsShownAgain],
   ['ClosingAListReturnsToTheWindowOneCameFrom', ClosingAListReturnsToTheWindowOneCameFrom],
 ])

@@ -10,6 +10,7 @@ vim9script
 
 import autoload 'notes_lsp/buffer.vim'
 import autoload 'notes_lsp/gate.vim'
+import autoload 'notes_lsp/incoming.vim'
 import autoload 'notes_lsp/service.vim'
 import autoload 'notes_lsp/text.vim'
 
@@ -39,7 +40,7 @@ enddef
 
 # Does what the service would bring about by this message.
 def g:NotesTestReceive(body: string): bool
-  service.Take(body)
+  incoming.Take(body)
   return true
 enddef
 

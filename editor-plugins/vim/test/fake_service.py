@@ -38,10 +38,13 @@ def answer(message):
         open(path, "a").close()
         return {"id": "id-of-" + params.get("title", "Joined"), "uri": "file://" + path, "path": path,
                 "access": "read" if method == "notes/join" else "write"}
+    if method == "notes/invitations":
+        return {"invitations": [], "sent": [], "open": [], "message": "No invitations"}
     if method == "notes/adopt":
         return {"id": "adopted"}
     if method == "notes/share":
-        return {"id": "adopted", "ticket": "a-ticket", "words": "", "expires": 0}
+        return {"id": "adopted", "ticket": "a-ticket", "base64": "YS10aWNrZXQ=",
+                "lines": ["What it allows", "", "a-ticket"]}
     if method == "notes/connect":
         return {"url": params["url"], "state": "connected"}
     if method == "notes/publish":

@@ -4,6 +4,7 @@ vim9script
 import autoload 'notes_lsp/buffer.vim'
 import autoload 'notes_lsp/presence.vim'
 import autoload 'notes_lsp/sync.vim'
+import autoload 'notes_lsp/pending.vim'
 import autoload 'notes_lsp/service.vim'
 import autoload 'notes_lsp/status.vim'
 import './fake.vim'
@@ -163,7 +164,7 @@ def ANoteThatComesLateWaitsWhileOneTypes()
   WaitTold('notes/join', 3)
   NotesGiveUp
   service.Notify('test/answer', {})
-  service.Ask('notes/list', {})
+  pending.Ask('notes/list', {})
   assert_match('Before', bufname())
 enddef
 

@@ -25,16 +25,25 @@ struct ImportRequest: EditorRequest {
   func perform(for editor: Editor) async throws -> Result {
     let service = editor.service
     if try await service.files.names(in: path) != nil { return try await importDirectory(editor) }
+    return try await importFile(editor, onBytes: editor.news.onImportOfBytes)
+  }
+
+  /// - Parameter onBytes: called with how many of the file's bytes are in the note, and how many there are
+  private func importFile(_ editor: Editor, onBytes: ((Int, Int) -> Void)? = nil) async throws -> Result {
+    let service = editor.service
     guard let bytes = try await service.files.read(path) else {
       throw NotesError(.notFound, "There is no file \(path).")
     }
+    onBytes?(0, bytes.count)
     let maker = NoteMaker(service: service)
     let record: NoteRecord
     switch try await ImportedFile.read(bytes) {
     case .document(let document, let id): return Result(first: try await take(document, id: id, service))
     case .text(let text, let ownTitle):
       let title = title ?? ownTitle ?? FileName.title(ofImported: path)
-      record = try await maker.note(title: title.isEmpty ? FileName.untitled : title, text: text)
+      record = try await maker.note(title: title.isEmpty ? FileName.untitled : title, text: text) { count in
+        onBytes?(min(count, bytes.count), bytes.count)
+      }
     case .meeting(let meeting):
       var content = meeting
       if let title { content.title = title }
@@ -82,7 +91,7 @@ struct ImportRequest: EditorRequest {
         continue
       }
       do {
-        notes.append(try await ImportRequest(path: file).perform(for: editor).first)
+        notes.append(try await ImportRequest(path: file).importFile(editor).first)
       } catch {
         failed.append(Result.Failure(path: file, message: ResponseError(replyingTo: error).message))
       }
@@ -180,12 +189,22 @@ struct ImportRequest: EditorRequest {
       let message: String
     }
 
+    private var message: String {
+      let title = OneLine.shown(first.place.title)
+      if let all, all.count > 1 { return ":Notes lists the \(all.count) imported notes" }
+      guard let changes = first.changes else { return "Imported \"\(title)\"" }
+      return "\"\(title)\" is here already; merged \(NoteNews.number(changes, "new change"))"
+    }
+
     var json: JSONValue {
       var members = first.members
       members["notes"] = all.map { .array($0.map { .object($0.members) }) }
       if !failed.isEmpty {
         members["failed"] = .array(failed.map { ["path": .string($0.path), "message": .string($0.message)] })
+        members["warning"] = .string(
+          ":NotesLog says why \(NoteNews.number(failed.count, "file")) could not be imported")
       }
+      members["message"] = .string(message)
       return .object(members)
     }
   }

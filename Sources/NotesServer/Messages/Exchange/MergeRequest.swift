@@ -51,7 +51,9 @@ struct MergeRequest: EditorRequest {
     /// How many changes were new.
     let changes: Int
 
-    var json: JSONValue { ["changes": JSONValue(changes)] }
+    var json: JSONValue {
+      ["changes": JSONValue(changes), "message": .string("Merged \(NoteNews.number(changes, "new change"))")]
+    }
   }
 }
 

@@ -11,15 +11,22 @@ struct DiffRequest: EditorRequest {
   let from: Set<ChangeHash>?
   /// Nil for the present state.
   let to: Set<ChangeHash>?
+  /// Whether lines for a screen are wanted, and the author of the hunks that have none: parts of a state.
+  private let wantsLines: Bool
+  private let author: String
 
   init(_ params: Parameters) throws(ResponseError) {
     note = try NoteReference(params)
     from = try params.headsIfPresent("from")
     to = try params.headsIfPresent("to")
+    wantsLines = try params.boolIfPresent("lines") ?? false
+    author = try params.stringIfPresent("author") ?? ""
   }
 
   /// What has changed since this person saw the note last.
-  init(of key: NoteKey) { (note, from, to) = (.id(key.document, item: key.item), nil, nil) }
+  init(of key: NoteKey) {
+    (note, from, to, wantsLines, author) = (.id(key.document, item: key.item), nil, nil, false, "")
+  }
 
   func perform(for editor: Editor) async throws -> Result {
     let past = try await PastNote(note, editor)
@@ -44,7 +51,7 @@ struct DiffRequest: EditorRequest {
       }
       return Hunk(range: range, old: hunk.old, new: hunk.new, author: author)
     }
-    return Result(hunks: hunks)
+    return Result(hunks: hunks, lines: wantsLines ? hunks.flatMap { $0.lines(author: author) } : nil)
   }
 
   /// The author of most of the text in some parts, and the changes that wrote it; nil if the parts are empty.
@@ -71,6 +78,19 @@ struct DiffRequest: EditorRequest {
     /// The author of most of the new text.
     let author: String?
 
+    /// As in a unified diff, with the author behind the line's number.
+    func lines(author other: String) -> [String] {
+      let author = OneLine.shown(author ?? other)
+      return ["@@ line \(range.start.line + 1) @@" + (author.isEmpty ? "" : " " + author)]
+        + Self.marked("-", old) + Self.marked("+", new)
+    }
+
+    private static func marked(_ mark: String, _ text: [UInt8]) -> [String] {
+      guard !text.isEmpty else { return [] }
+      let lines = text.split(separator: 0x0A, omittingEmptySubsequences: false)
+      return lines.dropLast(text.last == 0x0A ? 1 : 0).map { mark + String(decoding: $0, as: UTF8.self) }
+    }
+
     var json: JSONValue {
       .object(present: [
         "range": range.json, "oldText": .string(String(decoding: old, as: UTF8.self)),
@@ -81,8 +101,12 @@ struct DiffRequest: EditorRequest {
 
   struct Result: RequestResult {
     let hunks: [Hunk]
+    let lines: [String]?
 
-    var json: JSONValue { ["hunks": .array(hunks.map(\.json))] }
+    var json: JSONValue {
+      if let lines { return ["lines": JSONValue(lines)] }
+      return ["hunks": .array(hunks.map(\.json))]
+    }
   }
 }
 

@@ -25,6 +25,10 @@ struct MoveItemRequest: EditorRequest {
   struct Result: RequestResult {
     let items: [ItemPlace]
 
-    var json: JSONValue { ["items": .array(items.map(\.json))] }
+    private var message: String { "Agenda: " + items.map { OneLine.shown($0.title) }.joined(separator: ", ") }
+
+    var json: JSONValue {
+      ["items": .array(items.map(\.json)), "message": .string(message)]
+    }
   }
 }

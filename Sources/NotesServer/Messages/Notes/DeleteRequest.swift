@@ -22,7 +22,7 @@ struct DeleteRequest: EditorRequest {
     await editor.buffers.settleOpenings(of: id)
     if let item = record.item {
       try await MeetingEditor(editor, handle).delete(item)
-      return Result(recoverableUntil: nil)
+      return Result(recoverableUntil: nil, message: "Deleted item \"\(OneLine.shown(record.title))\"")
     }
     if isForEveryone {
       try service.checkMayWrite(id)
@@ -30,11 +30,14 @@ struct DeleteRequest: EditorRequest {
       try handle.change { document in try NoteDocument.setDeletion(date, of: document) }
       service.notebook.update(id) { $0.deletionSeen = date }
     }
-    try await putAway(handle, editor)
-    return Result(recoverableUntil: service.clock.date.addingTimeInterval(NoteRecord.recoverableTime))
+    let wasOpen = try await putAway(handle, editor)
+    return Result(
+      recoverableUntil: service.clock.date.addingTimeInterval(NoteRecord.recoverableTime),
+      message: wasOpen ? nil : "Deleted. :NotesUndelete restores it for 30 days")
   }
 
-  private func putAway(_ handle: DocHandle, _ editor: Editor) async throws {
+  /// Returns whether a buffer showed the note: the editor was told of that.
+  private func putAway(_ handle: DocHandle, _ editor: Editor) async throws -> Bool {
     let buffers = editor.buffers
     // The editor is told of the deletion when it is stored: then it survives a crash, and can be undone.
     let left = buffers.bindings(of: handle.id).compactMap {
@@ -47,14 +50,19 @@ struct DeleteRequest: EditorRequest {
       throw error
     }
     for buffer in left { buffers.tell(buffer) }
+    return !left.isEmpty
   }
 
   struct Result: RequestResult {
     /// Nil for an item of a meeting, whose text is kept as a recovered text.
     let recoverableUntil: Date?
+    let message: String?
 
     var json: JSONValue {
-      .object(present: ["recoverableUntil": recoverableUntil.map { .int(Int64($0.milliseconds)) }])
+      .object(present: [
+        "recoverableUntil": recoverableUntil.map { .int(Int64($0.milliseconds)) },
+        "message": message.map(JSONValue.string),
+      ])
     }
   }
 }

@@ -11,6 +11,8 @@ struct OpenRequest: EditorRequest {
     case title(String)
     /// A document file, by its absolute path.
     case file(String)
+    /// The note in which a person is; any person if the name is empty.
+    case person(String)
   }
 
   let target: Target
@@ -32,6 +34,8 @@ struct OpenRequest: EditorRequest {
       target = .id(id)
     } else if params.has("path") {
       target = .file(try params.absolutePath("path"))
+    } else if params.has("near") {
+      target = .person(try params.string("near"))
     } else {
       target = .title(try params.string("title"))
     }
@@ -42,6 +46,7 @@ struct OpenRequest: EditorRequest {
 
   func perform(for editor: Editor) async throws -> NotePlace {
     let service = editor.service
+    if case .person(let name) = target { return try await open(near: name, editor) }
     let opener = NoteOpener(service: service)
     let id = try await id(service)
     if let text { try await TextChoice(service: service, name: text).settle(try await service.fetch(id)) }
@@ -53,6 +58,21 @@ struct OpenRequest: EditorRequest {
     if item == nil { item = try await itemNear(id, service) }
     guard let item else { return NotePlace(record, service) }
     return NotePlace(try await opener.openItem(item, of: try await service.fetch(id)), service)
+  }
+
+  /// Opens the note, changed last, in which the person is.
+  private func open(near name: String, _ editor: Editor) async throws -> NotePlace {
+    let service = editor.service
+    for record in service.notebook.byModification {
+      let here = service.presenceTracker.people(in: record.id).map(\.name)
+      guard let found = here.first(where: { name.isEmpty || $0.lowercased() == name.lowercased() }) else { continue }
+      let params: JSONValue = ["id": .string(record.id.description), "near": .string(found)]
+      var place = try await OpenRequest(Parameters(params)).perform(for: editor)
+      place.near = found
+      return place
+    }
+    let who = OneLine.shown(NoteNews.cut(name, to: 29))
+    throw NotesError(.notFound, name.isEmpty ? "No one else is in a note" : "\(who) is in no note of yours")
   }
 
   /// The item in which the person's caret is; nil if it is in none, or the document is no meeting.
@@ -73,6 +93,7 @@ struct OpenRequest: EditorRequest {
     let notebook = service.notebook
     switch target {
     case .id(let id): return notebook.latest(id)
+    case .person(let name): throw NotesError(.notFound, "There is no note with \(name).")
     case .file(let path):
       // The document is here; opening it again also makes the file again if that was removed.
       if let known = notebook.document(inFile: path), notebook[known]?.deletedSince == nil { return known }

@@ -23,7 +23,13 @@ struct InvitationsRequest: NetworkRequest {
     let sent: [InvitationSummary]
 
     var json: JSONValue {
-      ["invitations": .array(received.map(\.json)), "sent": .array(sent.map(\.json))]
+      let open = received + sent.filter(\.awaitsConfirmation)
+      var members: JSONObject = [
+        "invitations": .array(received.map(\.json)), "sent": .array(sent.map(\.json)),
+        "open": .array(open.map { InvitationQuestion($0).json }),
+      ]
+      if open.isEmpty { members["message"] = .string(InvitationQuestion.noneIsOpen(sent.last)) }
+      return .object(members)
     }
   }
 }

@@ -25,7 +25,7 @@ struct InviteRequest: SharedNoteRequest {
     }
     let code = try await service.sharing.invite(
       peer, to: record.id, title: record.title, access: service.sharing.grantable(access, to: record.id))
-    return Result(code: code)
+    return Result(code: code, name: service.sharing.name(of: peer))
   }
 
   /// The person's name, if that person has the note already, so that an invitation would have no use; nil if the person
@@ -40,10 +40,19 @@ struct InviteRequest: SharedNoteRequest {
   struct Result: RequestResult {
     /// Six digits for both people to compare, if they meet for the first time.
     let code: String?
+    let name: String
+
+    /// The digits come first, where no name can stand before them.
+    private var message: String {
+      let name = OneLine.shown(name)
+      guard let code else { return "Invited \(name)" }
+      return "Code \(InvitationQuestion.spaced(code)): invited \(name). :NotesAnswer to confirm"
+    }
 
     var json: JSONValue {
       .object(present: [
         "state": .string(PeerSummary.State.invitationPending.rawValue), "code": code.map(JSONValue.string),
+        "message": .string(message),
       ])
     }
   }

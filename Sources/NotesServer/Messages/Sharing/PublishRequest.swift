@@ -1,4 +1,5 @@
 import AutomergeRepo
+import Foundation
 import JSONRPC
 
 /// `notes/publish`: publishes a note on a server. Every person with read access there can join it by its URL; the ticket also
@@ -31,7 +32,11 @@ struct PublishRequest: SharedNoteRequest {
 
     var json: JSONValue {
       let url = "automerge:\(id)"
-      return ["id": .string(id.description), "url": .string(url), "ticket": .string("\(server)#\(url)")]
+      let ticket = "\(server)#\(url)"
+      return [
+        "id": .string(id.description), "url": .string(url), "ticket": .string(ticket),
+        "base64": .string(Data(ticket.utf8).base64EncodedString()),
+      ]
     }
   }
 }

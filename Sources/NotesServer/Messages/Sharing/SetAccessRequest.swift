@@ -21,7 +21,7 @@ struct SetAccessRequest: SharedNoteRequest {
     }
   }
 
-  func perform(for editor: Editor) async throws -> NoResult {
+  func perform(for editor: Editor) async throws -> SaidResult {
     let sharing = editor.service.sharing
     let record = try editor.note(note)
     let peer = try sharing.peer(named: peer)
@@ -32,7 +32,8 @@ struct SetAccessRequest: SharedNoteRequest {
       throw NotesError.notShared(with: sharing.name(of: peer))
     }
     if access == .none { editor.service.presenceTracker.unshared(record.id, by: peer) }
-    return NoResult()
+    let verb = access == .none ? "no longer has" : access == .write ? "can edit" : "can read"
+    return SaidResult("\(OneLine.shown(sharing.name(of: peer))) \(verb) this note")
   }
 }
 

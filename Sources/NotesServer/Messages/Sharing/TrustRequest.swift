@@ -16,9 +16,15 @@ struct TrustRequest: NetworkRequest {
     state = try params.choice("state")
   }
 
-  func perform(for editor: Editor) async throws -> NoResult {
+  func perform(for editor: Editor) async throws -> SaidResult {
     let sharing = editor.service.sharing
-    try await sharing.trust(try sharing.peerOrBlocked(named: peer), name: name, state)
-    return NoResult()
+    let peer = try sharing.peerOrBlocked(named: peer)
+    let shown = OneLine.shown(sharing.name(of: peer))
+    try await sharing.trust(peer, name: name, state)
+    switch state {
+    case .trusted: return SaidResult("You trust \(shown)")
+    case .blocked: return SaidResult("Blocked \(shown)")
+    case .forgotten: return SaidResult("Forgot \(shown)")
+    }
   }
 }

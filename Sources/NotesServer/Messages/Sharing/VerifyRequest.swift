@@ -26,8 +26,17 @@ struct VerifyRequest: NetworkRequest {
     var json: JSONValue {
       [
         "code": .string(code), "changed": .bool(isChanged), "peer": .string(peer.description), "name": .string(name),
-        "message": .string(message),
+        "message": .string(message), "lines": JSONValue(lines),
       ]
+    }
+
+    /// The digits, and below them what they are for.
+    private var lines: [String] {
+      let digits = stride(from: 0, to: code.count, by: 5).map { code.dropFirst($0).prefix(5) }.joined(separator: " ")
+      let warning = [
+        "", "WARNING: another key uses this name too.", "Someone may pretend to be the person you met.",
+      ]
+      return [digits, "", OneLine.shown(name) + " must see the same digits."] + (isChanged ? warning : [])
     }
 
     private var message: String {

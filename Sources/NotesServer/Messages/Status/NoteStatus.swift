@@ -50,7 +50,7 @@ struct NoteStatus {
     .object(present: [
       "stored": .bool(isStored), "access": .string(access.rawValue), "network": .string(network),
       "discovery": .string(discovery), "peers": .array(people.map(\.json)), "words": JSONValue(words),
-      "waiting": source.map(JSONValue.string),
+      "waiting": source.map(JSONValue.string), "company": Company(people).json,
     ])
   }
 }
@@ -74,6 +74,20 @@ struct PersonStatus {
   /// Whether the person has sent changes in another author's name.
   let forges: Bool
 
+  var json: JSONValue { json(withAccess: false) }
+
+  func json(withAccess: Bool) -> JSONValue {
+    .object(present: [
+      "peer": .string(person.peer.description), "name": .string(person.name),
+      "access": withAccess ? .string(person.access.rawValue) : nil,
+      "state": .string(state.rawValue), "reason": state == .refused ? "read-only" : nil,
+      "inSync": .bool(state == .inSync), "pending": JSONValue(pending),
+      "receiving": percentReceived.map { JSONValue($0) }, "forges": forges ? true : nil,
+    ])
+  }
+}
+
+extension PersonStatus {
   @AutomergeRepo
   init(_ person: PersonSummary, on handle: DocHandle) {
     self.person = person
@@ -87,17 +101,5 @@ struct PersonStatus {
       state = handle.isRefused(by: person.peer) || handle.refuses(person.peer) ? .refused : .behind
     }
     percentReceived = state == .behind ? handle.percentReceived(from: person.peer) : nil
-  }
-
-  var json: JSONValue { json(withAccess: false) }
-
-  func json(withAccess: Bool) -> JSONValue {
-    .object(present: [
-      "peer": .string(person.peer.description), "name": .string(person.name),
-      "access": withAccess ? .string(person.access.rawValue) : nil,
-      "state": .string(state.rawValue), "reason": state == .refused ? "read-only" : nil,
-      "inSync": .bool(state == .inSync), "pending": JSONValue(pending),
-      "receiving": percentReceived.map { JSONValue($0) }, "forges": forges ? true : nil,
-    ])
   }
 }

@@ -30,6 +30,13 @@ struct PointRequest: BufferRequest {
   struct Result: RequestResult {
     let names: [String]
 
-    var json: JSONValue { ["people": JSONValue(names)] }
+    private var message: String {
+      names.isEmpty
+        ? "No one else is in this note" : "Pointed here for \(names.map(OneLine.shown).joined(separator: ", "))"
+    }
+
+    var json: JSONValue {
+      ["people": JSONValue(names), "message": .string(message)]
+    }
   }
 }

@@ -10,6 +10,7 @@ local presence = require("notes_lsp.presence")
 local condition = require("notes_lsp.condition")
 local files = require("notes_lsp.files")
 local arrival = require("notes_lsp.arrival")
+local definitions = require("notes_lsp.definitions")
 local M = {}
 
 local refresh = view.refresh
@@ -92,22 +93,43 @@ local function with_adopted(buf, act)
   end, buf)
 end
 
-local function titled(given, prompt, act)
+local function titled(given, prompt, former, act)
   if given ~= "" then return act(given) end
-  vim.ui.input({ prompt = prompt }, function(title)
+  vim.ui.input({ prompt = prompt, default = former }, function(title)
     vim.cmd("redraw | echo")
-    if title and vim.trim(title) ~= "" then act(vim.trim(title)) end
+    title = vim.trim(title or "")
+    if title ~= "" and title ~= former then act(title) end
   end)
 end
 
-function M.new(given)
-  titled(given, "Title: ", function(title) ask("notes/create", { title = title }, files.open) end)
+-- A command of definitions.lua that asks for what is missing, makes one request, and says what came of it.
+--
+-- given: its argument, or ""; row: of a list, instead of the current buffer's note; is_sure: without asking
+function M.carry_out(command, given, row, is_sure)
+  local flow, target = definitions.flows[command], {}
+  if flow.about and row then
+    target = { id = row.id, item = row.item, uri = not row.id and row.uri or nil }
+  elseif flow.about then
+    local listed = flow.about == "list" and view.target().id
+    local note = not listed and current()
+    if not listed and not note then return end
+    target = { id = listed or nil, uri = note and note.uri or nil }
+  end
+  if flow.confirm and not is_sure and vim.fn.confirm(flow.confirm, "&Delete\n&Keep", 2) ~= 1 then return end
+  local function send(value)
+    local argument = flow.argument and { [flow.argument] = flow.isFile and files.absolute(value) or value } or {}
+    ask(flow.method, vim.tbl_extend("force", target, flow.params or {}, argument), function(result)
+      if flow.opens then files.open(result) end
+      refresh()
+      say.news(((flow.say or result.message or ""):gsub("{}", (value:gsub("%%", "%%%%")))))
+    end)
+  end
+  if not flow.argument then return send("") end
+  local former = row and row.title or command == "NotesRename" and vim.fn.expand("%:t:r") or nil
+  local function title() titled(given, flow.prompt, former, send) end
+  -- What cannot be is said before anything is asked for.
+  if flow.first and given == "" then ask(flow.first, target, title) else title() end
 end
-
--- A note that teaches by doing: a robot of the service types in it.
-function M.tutorial() ask("notes/tutorial", { keys = "vim" }, files.open) end
-
-function M.open(title) ask("notes/open", { title = title }, files.open) end
 
 function M.adopt()
   with_buffer(function(note, undo)
@@ -153,30 +175,6 @@ function M.remove(name, is_sure)
   if not note then return end
   local found = presence.find(note, name)
   M.remove_from({ uri = note.uri }, found and found.peer or name, is_sure)
-end
-
-function M.rename(given)
-  local note = current()
-  if not note then return end
-  titled(given, "New title: ", function(title)
-    ask("notes/rename", { uri = note.uri, title = title }, function()
-      say.news('Renamed to "' .. title .. '" (file follows on close)')
-    end)
-  end)
-end
-
-function M.delete(is_sure, is_for_everyone)
-  local note = current()
-  if not note then return end
-  local question = is_for_everyone and "Delete for everyone who has it?" or "Delete your copy? Others keep theirs."
-  if not is_sure and vim.fn.confirm(question, "&Delete\n&Keep", 2) ~= 1 then return end
-  ask("notes/delete", { uri = note.uri, forEveryone = is_for_everyone }, function()
-    -- The service may have said so already.
-    if note_of.of(note.buf) == note then
-      condition.leave(note, is_for_everyone and "deletedForEveryone" or "deleted")
-      say.news("Deleted" .. (is_for_everyone and " for everyone" or "") .. ". :NotesUndelete restores it for 30 days")
-    end
-  end)
 end
 
 local function with_deleted(title, prompt, act)
@@ -250,19 +248,10 @@ function M.go(name)
     vim.cmd("normal! m'")
     return presence.go(note, peer)
   end
-  ask("notes/list", {}, function(result)
-    for _, it in ipairs(result.notes or {}) do
-      for _, here in ipairs(it.here or {}) do
-        if name == "" or here:lower() == name:lower() then
-          return ask("notes/open", { id = it.id, near = here }, function(place)
-            presence.going_to = here
-            files.open(place)
-            say.news(text.shown(here) .. " is in this note")
-          end)
-        end
-      end
-    end
-    say.warn(name == "" and "No one else is in a note" or name .. " is in no note of yours")
+  ask("notes/open", { near = name }, function(place)
+    presence.going_to = place.near
+    files.open(place)
+    say.news(text.shown(place.near) .. " is in this note")
   end)
 end
 
@@ -282,11 +271,10 @@ function M.point(words, first, last)
   local at = text.position(vim.fn.line(".") - 1, vim.fn.col(".") - 1)
   local range = not first and { start = at, ["end"] = at }
     or { start = text.position(first - 1, 0), ["end"] = text.position(last - 1, #vim.fn.getline(last)) }
-  ask("notes/point", { uri = note.uri, version = note.version, rev = note.rev, range = range, text = words }, function(result)
-    local people = result.people or {}
-    say.news(#people == 0 and "No one else is in this note" or "Pointed here for " .. table.concat(people, ", "))
-  end)
+  ask("notes/point", { uri = note.uri, version = note.version, rev = note.rev, range = range, text = words }, say.outcome)
 end
+
+function M.log() view.show("Notes log", say.log) end
 
 function M.status()
   local note = note_of.of()
@@ -334,10 +322,11 @@ require("notes_lsp.ticket")(M, ask, with_buffer, current)
 require("notes_lsp.nearby")(M, ask, choose, {
   usable_buffer = usable_buffer, with_adopted = with_adopted, current = current, await = await,
 })
-require("notes_lsp.exchange")(M, ask, choose, { choose_text = choose_text, current = current, titled = titled })
+require("notes_lsp.exchange")(M, ask, choose, { choose_text = choose_text, current = current })
 require("notes_lsp.screens")(M, ask, current, choose)
 files.on_empty_meeting = function(id) M.agenda_of({ id = id }) end
 
+require("notes_lsp.incoming")
 require("notes_lsp.events")
 
 return M

@@ -107,50 +107,30 @@ prove = function(note)
   end)
 end
 
-function M.counted(count, what) return count .. " " .. what .. (count == 1 and "" or "s") end
-
 local function short(name)
   name = text.shown(name)
   return vim.fn.strchars(name) <= maximum_name and name or vim.fn.strcharpart(name, 0, maximum_name - 1) .. "…"
 end
 
-local function listed(names)
-  if #names > maximum_names then return #names .. " people" end
-  table.sort(names)
-  return table.concat(names, ", ")
-end
-
--- How far the other people's copies are.
+-- How far the other people's copies are, as the service words it. It says of a text that was not proved that it is being sent.
 local function company(note, words)
   local is_proven = note.proven == note.version and note.is_synced
-  local by, known, pending = {}, {}, 0
-  for _, peer in ipairs((note.status or {}).peers or {}) do
-    local state = peer.state == "inSync" and not is_proven and "sending" or peer.state or "behind"
-    local function note_in(key, name)
-      by[key] = by[key] or {}
-      table.insert(by[key], name)
-    end
-    if peer.receiving then note_in("receiving", short(peer.name) .. " (" .. peer.receiving .. "%)") end
-    if not (peer.receiving and state == "behind" and (peer.pending or 0) == 0) then
-      note_in(state, short(peer.name) .. presence.arrow(note, peer.name))
-      if state == "behind" then pending = math.max(pending, peer.pending or 1) end
-    end
-    known[peer.name] = true
+  local told = note.status or {}
+  for _, group in ipairs(told.company or {}) do
+    local names = vim.tbl_map(function(it)
+      return text.shown(it.shown) .. presence.arrow(note, it.name) .. (it.more or "")
+    end, group.people or {})
+    local people = group.count and group.count .. " people" or table.concat(names, ", ")
+    table.insert(words, (is_proven and group.before or group.whenLater or group.before) .. people .. (group.after or ""))
   end
-  local function add(state, before, after)
-    if by[state] then table.insert(words, before .. listed(by[state]) .. (after or "")) end
-  end
-  add("refused", "refused by ")
-  add("receiving", "receiving from ")
-  add("behind", M.counted(pending, "change") .. " not yet sent to ")
-  add("unreachable", "", " unreachable")
-  add("sending", "sending to ")
-  add("inSync", "synced with ")
   -- People whose carets arrive through other peers.
-  local others = vim.tbl_filter(function(name) return not known[name] end, presence.names(note))
+  local known, others = {}, {}
+  for _, peer in ipairs(told.peers or {}) do known[peer.name] = true end
+  for _, name in ipairs(presence.names(note)) do
+    if not known[name] then table.insert(others, short(name) .. presence.arrow(note, name)) end
+  end
   if #others > 0 then
-    local function marked(name) return short(name) .. presence.arrow(note, name) end
-    table.insert(words, "with " .. listed(vim.tbl_map(marked, others)))
+    table.insert(words, "with " .. (#others > maximum_names and #others .. " people" or table.concat(others, ", ")))
   end
 end
 
@@ -199,18 +179,14 @@ end
 
 -- The events that change what a buffer is. Returns whether this was one.
 function M.on_event(event)
-  local kind, message = event.kind, (event.message or ""):gsub("undelete restores", ":NotesUndelete restores")
-  if kind == "recovered" then
-    say.warn(":NotesRecovered has " .. (event.copy or "a copy"))
-    return true
-  end
+  local kind = event.kind
   local acts = {
     access = function(note) M.set_access(note, event.access) end,
     refused = M.show_access,
     unshared = function(note)
       note.is_unshared = true
       M.set_access(note, event.access or "write")
-      note.status = vim.tbl_extend("force", note.status or {}, { peers = {} })
+      note.status = vim.tbl_extend("force", note.status or {}, { peers = {}, company = {} })
       note.peers = {}
       presence.redraw(note)
     end,
@@ -222,11 +198,11 @@ function M.on_event(event)
   if not note then
     -- Words of a note that no buffer shows. Everything else was reported already, in the answer to what this person did.
     local is_kept = kind == "refused" or (kind == "detached" and (event.reason == "itemDeleted" or event.reason == "textDeleted"))
-    if is_kept or (kind == "detached" and event.reason == "purged" and on_purged(event)) then say.warn(message) end
+    if is_kept or (kind == "detached" and event.reason == "purged" and on_purged(event)) then say.warn(event.message or "") end
     return kind ~= "moved"
   end
   acts[kind](note)
-  say.warn(kind == "refused" and message ~= "" and ":NotesRecovered has your words; this note is read-only" or message)
+  say.event(event)
   refresh()
   return true
 end

@@ -5,15 +5,12 @@ local say = require("notes_lsp.say")
 local view = require("notes_lsp.view")
 local service = require("notes_lsp.service")
 local note_of = require("notes_lsp.note")
-local condition = require("notes_lsp.condition")
 local files = require("notes_lsp.files")
 local refresh = view.refresh
 
 -- Adds the verbs to `M`. `ask` sends a request and tells its error; `sees` has parts of the commands.
 return function(M, ask, choose, sees)
-  local choose_text, current, titled = sees.choose_text, sees.current, sees.titled
-
-  local function absolute(path) return (vim.fn.fnamemodify(vim.fn.expand(path), ":p"):gsub("(.)/$", "%1")) end
+  local choose_text, current = sees.choose_text, sees.current
 
   -- Of a document that another program has made, the person chooses the text to edit.
   function M.ask_choosing(method, params, done)
@@ -27,20 +24,12 @@ return function(M, ask, choose, sees)
 
   function M.import(path)
     say.news("Importing…")
-    M.ask_choosing("notes/import", { path = absolute(path) }, function(result)
+    M.ask_choosing("notes/import", { path = files.absolute(path) }, function(result)
       files.open(result)
       refresh()
-      local count, title = #(result.notes or {}), vim.fn.fnamemodify(result.path or "", ":t:r")
-      if count > 1 then
-        say.news((":Notes lists the %d imported notes"):format(count))
-      elseif result.known then
-        say.news(('"%s" is here already; merged %s'):format(title, condition.counted(result.changes, "new change")))
-      else
-        say.news(('Imported "%s"'):format(title))
-      end
-      local failed = result.failed or {}
-      for _, one in ipairs(failed) do say.remember(one.path .. ": " .. one.message) end
-      if #failed > 0 then say.warn((":NotesLog says why %s could not be imported"):format(condition.counted(#failed, "file"))) end
+      say.outcome(result)
+      for _, one in ipairs(result.failed or {}) do say.remember(one.path .. ": " .. one.message) end
+      say.warn(result.warning or "")
     end)
   end
 
@@ -51,7 +40,7 @@ return function(M, ask, choose, sees)
   function M.export(path, is_forced, format)
     local note = current()
     if not note then return end
-    local params = { uri = note.uri, path = absolute(path), replace = is_forced, format = format }
+    local params = { uri = note.uri, path = files.absolute(path), replace = is_forced, format = format }
     if vim.fn.isdirectory(params.path) == 1 or path:find("/$") then
       params.format = "automerge-repo"
     elseif not format and not vim.tbl_contains(endings, vim.fn.fnamemodify(path, ":e"):lower()) then
@@ -68,14 +57,6 @@ return function(M, ask, choose, sees)
     end)
   end
 
-  function M.merge(path)
-    local note = current()
-    if not note then return end
-    ask("notes/merge", { uri = note.uri, path = absolute(path) }, function(result)
-      say.news("Merged " .. condition.counted(result.changes, "new change"))
-    end)
-  end
-
   function M.copy(given)
     local note, lines = note_of.of(), api.nvim_buf_get_lines(0, 0, -1, true)
     local title = given ~= "" and given or vim.fn.expand("%:t:r") .. " copy"
@@ -88,28 +69,11 @@ return function(M, ask, choose, sees)
       end)
   end
 
-  function M.item(given)
-    local target = view.target()
-    local note = not target.id and current()
-    if not target.id and not note then return end
-    titled(given, "Title of the item: ", function(title)
-      ask("notes/addItem", { uri = note and note.uri, id = target.id, title = title }, files.open)
-    end)
-  end
-
   -- Puts the current buffer's item at this place of the agenda, counted from 1.
   function M.move_item(place)
     local note = current()
     if not note then return end
     if not place:find("^[1-9]%d*$") then return say.warn(":NotesMoveItem 2 moves it to the second place") end
-    ask("notes/moveItem", { uri = note.uri, position = tonumber(place) - 1 }, function(result)
-      say.news("Agenda: " .. table.concat(vim.tbl_map(function(it) return it.title end, result.items or {}), ", "))
-    end)
-  end
-
-  function M.meeting(given)
-    titled(given, "Title of the meeting: ", function(title)
-      ask("notes/create", { title = title, kind = "meeting" }, function(result) M.agenda_of({ id = result.id }) end)
-    end)
+    ask("notes/moveItem", { uri = note.uri, position = tonumber(place) - 1 }, say.outcome)
   end
 end

@@ -43,6 +43,8 @@ function M.uri(path)
   end)
 end
 
+function M.absolute(path) return (vim.fn.fnamemodify(vim.fn.expand(path), ":p"):gsub("(.)/$", "%1")) end
+
 function M.know(path, uri, id) known[canonical(path)] = { uri = uri, id = id } end
 function M.forget(path) known[canonical(path)] = nil end
 

@@ -32,22 +32,12 @@ end
 
 -- Adds the verbs to `M`. `ask` sends a request and tells its error; `current` is the note of the current buffer, or nil.
 return function(M, ask, current)
-  local function show_diff(result, author)
-    local lines = {}
-    for _, hunk in ipairs(result.hunks or {}) do
-      table.insert(lines, vim.trim(("@@ line %d @@ %s"):format(hunk.range.start.line + 1, hunk.author or author or "")))
-      for _, part in ipairs({ { "-", hunk.oldText }, { "+", hunk.newText } }) do
-        local shown = part[2] == "" and {} or vim.split(part[2]:gsub("\n$", ""), "\n", { plain = true })
-        for _, line in ipairs(shown) do table.insert(lines, part[1] .. line) end
-      end
-    end
-    if #lines == 0 then return say.news("Nothing has changed") end
-    vim.bo[view.show("Notes diff", lines)].syntax = "diff"
-  end
-
   -- `author`: of what has none, as parts of an earlier state.
   function M.diff_of(target, author)
-    ask("notes/diff", target, function(result) show_diff(result, author) end)
+    ask("notes/diff", vim.tbl_extend("force", target, { lines = true, author = author }), function(result)
+      if #result.lines == 0 then return say.news("Nothing has changed") end
+      vim.bo[view.show("Notes diff", result.lines)].syntax = "diff"
+    end)
   end
 
   function M.diff()
@@ -100,6 +90,7 @@ return function(M, ask, current)
       if #(result.spans or {}) == 0 then return say.news("No text here") end
       if api.nvim_buf_is_loaded(note.buf) and api.nvim_buf_get_changedtick(note.buf) == tick then
         show_blame(note.buf, result.spans)
+        say.news(":NotesBlame again hides the names")
       end
     end)
   end

@@ -6,13 +6,9 @@ local refresh = view.refresh
 
 -- Adds the verbs to `M`. `ask` sends a request and tells its error. `sees` has parts of the commands.
 return function(M, ask, choose, sees)
-  local function spaced(code) return code:sub(1, 3) .. " " .. code:sub(4) end
-
-  function M.invited(peer, sent)
-    -- The digits come first, where no name can stand before them.
-    say.news(sent.code and ("Code %s: invited %s. :NotesAnswer to confirm"):format(spaced(sent.code), peer.name)
-      or "Invited " .. peer.name)
+  local function outcome(result)
     refresh()
+    say.outcome(result)
   end
 
   -- Invites a person to a note: { uri } or { id }.
@@ -25,7 +21,7 @@ return function(M, ask, choose, sees)
     end, 1000)
     ask("notes/invite", vim.tbl_extend("force", target, { peer = peer.peer }), function(sent)
       over()
-      M.invited(peer, sent)
+      outcome(sent)
     end, over)
   end
 
@@ -51,69 +47,33 @@ return function(M, ask, choose, sees)
     end)
   end
 
-  local function described(invitation)
-    if not invitation.from then return invitation.to.name .. ' accepted "' .. invitation.title .. '"' end
-    if invitation.from.changed then return "WARNING: " .. invitation.from.name .. " is not who you met" end
-    local only = invitation.access == "read" and " (read-only)" or ""
-    return invitation.from.name .. ' invites you to "' .. (invitation.title or "a note") .. '"' .. only
-  end
-
   local function decide(invitation)
-    -- The digits are in the choice, where no peer can write.
-    local code, is_ours = invitation.code and spaced(invitation.code), invitation.to ~= nil
-    local choices = is_ours and { (code or "") .. " on both screens: share", "another code, or none: cancel" }
-      or { code and code .. " on both screens: accept" or "accept", "decline", "block " .. invitation.from.name }
-    choose({ 1, 2, choices[3] and 3 }, described(invitation), function(index) return choices[index] end, function(index)
-      local params = { invitation = invitation.invitation, accept = index == 1, block = index == 3 or nil }
-      if index == 1 and not is_ours then
-        local name = invitation.from.name
-        return sees.await("notes/answer", params, "Waiting for " .. name .. "… (:NotesGiveUp)",
-          "No answer yet; the note opens when " .. name .. " confirms")
-      end
-      ask("notes/answer", params, function()
-        if is_ours and index == 2 then say.news("Canceled; nothing was shared") end
-        if not is_ours then say.news(index == 3 and "Blocked " .. invitation.from.name or "Declined") end
-      end)
+    choose(invitation.choices, invitation.title, function(it) return it.label end, function(choice)
+      local params = { invitation = invitation.invitation, accept = choice.accept, block = choice.block }
+      if choice.message then return ask("notes/answer", params, function() outcome(choice) end) end
+      sees.await("notes/answer", params, "Waiting for " .. invitation.name .. "… (:NotesGiveUp)",
+        "No answer yet; the note opens when " .. invitation.name .. " confirms")
     end)
   end
 
   function M.answer()
     ask("notes/invitations", {}, function(result)
       say.forget(":NotesAnswer")
-      local open = vim.list_extend(result.invitations or {},
-        vim.tbl_filter(function(it) return it.awaitsConfirmation end, result.sent or {}))
-      if #open == 0 then
-        local sent = (result.sent or {})[#(result.sent or {})]
-        if not sent then return say.news("No invitations") end
-        local line = sent.to.name .. " has not accepted yet"
-        return say.news(sent.code and ("Code %s: %s"):format(spaced(sent.code), line) or line)
-      end
-      if #open == 1 then return decide(open[1]) end
-      choose(open, "Invitations", function(it)
-        return (it.code and spaced(it.code) .. "  " or "") .. described(it)
-      end, decide)
+      if #result.open > 1 then return choose(result.open, "Invitations", function(it) return it.line end, decide) end
+      if result.open[1] then return decide(result.open[1]) end
+      say.outcome(result)
     end)
   end
 
   function M.verify(name)
     ask("notes/verify", { peer = name }, function(result)
-      local lines = { (result.code:gsub("(%d%d%d%d%d)", "%1 ")), "", result.name .. " must see the same digits." }
-      if result.changed then
-        vim.list_extend(lines, { "", "WARNING: another key uses this name too.",
-          "Someone may pretend to be the person you met." })
-      end
-      vim.list_extend(lines, { "", "q closes this" })
-      view.show("Notes verify", lines)
+      view.show("Notes verify", vim.list_extend(result.lines, { "", "q closes this" }))
     end)
   end
 
   -- What a person may do with a note: "write", "read" or "none".
   function M.set_access(target, person, access)
-    local line = { write = " can edit this note", read = " can read this note", none = " no longer has this note" }
-    ask("notes/setAccess", vim.tbl_extend("force", target, { peer = person.peer, access = access }), function()
-      refresh()
-      say.news(person.name .. line[access])
-    end)
+    ask("notes/setAccess", vim.tbl_extend("force", target, { peer = person.peer, access = access }), outcome)
   end
 
   function M.access(words)
@@ -127,12 +87,8 @@ return function(M, ask, choose, sees)
   end
 
   -- This user's decision about a person: "trust", "block" or "forget".
-  function M.trust(peer, name, word)
+  function M.trust(peer, word)
     local state = { trust = "trusted", block = "blocked", forget = "forgotten" }
-    local line = { trust = "You trust ", block = "Blocked ", forget = "Forgot " }
-    ask("notes/trust", { peer = peer, state = state[word] }, function()
-      refresh()
-      say.news(line[word] .. name)
-    end)
+    ask("notes/trust", { peer = peer, state = state[word] }, outcome)
   end
 end

@@ -12,16 +12,14 @@ local M = {}
 
 -- How many services a buffer remembers: the last one may have ended before it had merged the buffer.
 local remembered_services = 4
--- Earlier changes that a late list of carets can be carried over.
-local remembered_changes = 64
 
 local notes = {}
 -- While an edit is being applied, Neovim reports changes that are not the user's.
 local is_applying = false
--- Called with the note: on_attach, on_detach, on_change(note, edits), on_applied, on_cursors(note, peers).
+-- Called with the note: on_attach, on_detach, on_change(note, edits), on_applied, on_drained, on_cursors, on_published, on_reloaded.
 M.listeners = {}
 
-local function tell(what, ...)
+function M.tell(what, ...)
   for _, listener in ipairs(M.listeners) do
     if listener[what] then listener[what](...) end
   end
@@ -43,7 +41,7 @@ function M.publish(note)
   vim.b[note.buf].notes_lsp = {
     id = note.id, uri = note.uri, rev = note.rev, version = note.version, peers = #note.peers, synced = note.is_synced,
   }
-  tell("on_published", note)
+  M.tell("on_published", note)
 end
 
 -- Replaces what no note can hold in the buffer itself, so that both sides stay equal. Returns whether it did.
@@ -71,12 +69,6 @@ local function send_change(note, change)
   M.publish(note)
 end
 
--- Records a change with the version and rev before it, for carets that were sent earlier.
-local function remember(note, edits)
-  table.insert(note.changes, { version = note.version, rev = note.rev, edits = edits })
-  if #note.changes > remembered_changes then table.remove(note.changes, 1) end
-end
-
 local function take_all(note)
   note.shadow = apply.lines_of(note.buf, #note.shadow == 1 and note.shadow[1] == "")
   note.bytes = text.byte_count(note.shadow)
@@ -84,9 +76,8 @@ local function take_all(note)
 end
 
 -- Sends the whole text, which is correct in every state and repairs a wrong one.
-local function send_whole(note)
+function M.send_whole(note)
   take_all(note)
-  note.changes = {}
   send_change(note, { text = table.concat(note.shadow, "\n") })
 end
 
@@ -126,8 +117,7 @@ function M.flush(note, is_forced)
     M.publish(note)
     return
   end
-  tell("on_change", note, { edit })
-  remember(note, { edit })
+  M.tell("on_change", note, { edit })
   text.patch(note.shadow, above, #note.shadow - above - below, new)
   note.bytes = note.bytes + grown
   send_change(note, { range = edit.range, text = edit.newText })
@@ -135,13 +125,13 @@ end
 
 -- An edit was lost, so no later one fits. An empty change raises the version, and the service then sends everything
 -- that this buffer lacks.
-local function ask_again(note)
+function M.ask_again(note)
   local start = text.position(0, 0)
   send_change(note, { range = { start = start, ["end"] = start }, text = "" })
 end
 
-local function repair(note, what)
-  send_whole(note)
+function M.repair(note, what)
+  M.send_whole(note)
   say.news("The text differed from the note; sent in full")
   service.remember(note.path .. " differed: " .. what)
 end
@@ -150,19 +140,18 @@ local function take(note, message)
   is_applying = true
   local ok, problem = pcall(function()
     local edits = text.clamped(note.shadow, message.edits)
-    tell("on_change", note, edits)
-    remember(note, edits)
+    M.tell("on_change", note, edits)
     note.bytes = note.bytes + apply.edits(note.buf, note.shadow, edits)
   end)
   is_applying = false
   note.hint, note.hidden = nil, apply.has_final_newline(note.buf) and 1 or 0
   if not ok then
-    repair(note, tostring(problem))
+    M.repair(note, tostring(problem))
     return
   end
   note.tick, note.rev = api.nvim_buf_get_changedtick(note.buf), message.rev
   if note.bytes ~= message.bytes then
-    repair(note, note.bytes .. ", not " .. message.bytes .. " bytes")
+    M.repair(note, note.bytes .. ", not " .. message.bytes .. " bytes")
     return
   end
   service.notify("notes/ack", { uri = note.uri, version = note.version, rev = note.rev })
@@ -182,7 +171,7 @@ function M.drain(note)
     local has_applied = false
     while #note.queue > 0 and not say.is_busy() do
       local message = table.remove(note.queue, 1)
-      if message.rev ~= note.last_seen + 1 then ask_again(note) end
+      if message.rev ~= note.last_seen + 1 then M.ask_again(note) end
       note.last_seen = message.rev
       -- An edit made for an earlier version is dropped: the service sends it again, carried over what was sent here.
       if message.version == note.version then
@@ -190,9 +179,8 @@ function M.drain(note)
         has_applied = true
       end
     end
-    if has_applied then tell("on_applied", note) end
-    if #note.queue == 0 and note.late_cursors then M.on_cursors(note.late_cursors) end
-    if #note.queue == 0 then tell("on_drained", note) end
+    if has_applied then M.tell("on_applied", note) end
+    if #note.queue == 0 then M.tell("on_drained", note) end
     M.publish(note)
   end)
   note.is_draining = false
@@ -236,7 +224,7 @@ local function send_open(note)
   end
   -- Kept until the service reports on the buffer: a service that ends before then has stored none of it.
   if not note.was_open then note.opened = params.textDocument.text end
-  note.rev, note.last_seen, note.queue, note.changes, note.late_cursors = 0, 0, {}, {}, nil
+  note.rev, note.last_seen, note.queue, note.late_cursors = 0, 0, {}, nil
   note.is_open = service.notify("textDocument/didOpen", params)
   note.was_open = note.was_open or note.is_open
   if note.is_open and service.run() then
@@ -272,7 +260,7 @@ local function listen(note)
         if notes[buf] == note and api.nvim_buf_is_loaded(buf) then
           M.set_options(note)
           reopen(note)
-          tell("on_reloaded", note)
+          M.tell("on_reloaded", note)
         end
       end)
     end,
@@ -285,7 +273,7 @@ local function listen(note)
           listen(note)
           M.set_options(note)
           reopen(note)
-          tell("on_reloaded", note)
+          M.tell("on_reloaded", note)
         end
       end)
     end,
@@ -310,7 +298,7 @@ function M.attach(buf, uri, id)
   end
   note = {
     buf = buf, id = id or "", uri = uri, path = vim.fn.fnamemodify(api.nvim_buf_get_name(buf), ":p"), version = 1, rev = 0,
-    shadow = { "" }, queue = {}, changes = {}, had = {}, peers = {}, last_seen = 0, is_open = false, was_open = false,
+    shadow = { "" }, queue = {}, had = {}, peers = {}, last_seen = 0, is_open = false, was_open = false,
   }
   take_all(note)
   if mend(note, 0, note.shadow) then take_all(note) end
@@ -318,7 +306,7 @@ function M.attach(buf, uri, id)
   notes[buf] = note
   M.set_options(note)
   listen(note)
-  tell("on_attach", note)
+  M.tell("on_attach", note)
   send_open(note)
   return note
 end
@@ -335,71 +323,8 @@ function M.detach(buf)
     end
     vim.b[buf].notes_lsp = nil
   end
-  tell("on_detach", note)
+  M.tell("on_detach", note)
 end
-
--- The others' carets, carried over what has changed here since the service wrote them down.
-function M.on_cursors(params)
-  local note = M.with_uri(params.uri)
-  if not note then return end
-  note.late_cursors = nil
-  if params.rev > note.rev then
-    note.late_cursors = params
-    return
-  end
-  local missed, is_known = {}, params.version == note.version and params.rev == note.rev
-  for _, change in ipairs(note.changes) do
-    is_known = is_known or (change.version == params.version and change.rev == params.rev)
-    if is_known and not (params.version == note.version and params.rev == note.rev) then
-      table.insert(missed, change.edits)
-    end
-  end
-  for _, peer in ipairs(params.peers) do
-    for _, range in ipairs(peer.ranges) do
-      for _, edits in ipairs(missed) do
-        range.start = text.carried_over(range.start, edits, true)
-        range["end"] = text.carried_over(range["end"], edits, true)
-      end
-    end
-  end
-  note.peers = params.peers
-  tell("on_cursors", note)
-  M.publish(note)
-end
-
-service.on("notes/cursors", M.on_cursors)
-
-service.on("notes/edit", function(params)
-  local note = M.with_uri(params.uri)
-  if note then
-    note.opened = nil
-    table.insert(note.queue, params)
-    M.drain(note)
-  end
-end)
-
--- Proves that both sides have the same text, when both speak of the same moment.
-service.on("notes/check", function(params)
-  local note = M.with_uri(params.uri)
-  if not note then return end
-  note.opened = nil
-  if params.version ~= note.version or #note.queue > 0 then return end
-  if params.rev > note.last_seen then
-    note.last_seen = params.rev
-    ask_again(note)
-  elseif params.rev == note.rev
-    and (params.bytes ~= note.bytes or vim.fn.sha256(table.concat(note.shadow, "\n")) ~= params.sha256:lower()) then
-    repair(note, "not the same text")
-  end
-end)
-
-service.on("notes/resync", function(params)
-  local note = M.with_uri(params.uri)
-  if note then
-    note.queue = {}
-    send_whole(note)
-  end
-end)
 
 service.on_ready(function()
   for _, note in pairs(notes) do
@@ -412,7 +337,7 @@ end)
 service.on_gone(function()
   for _, note in pairs(notes) do
     note.is_open, note.queue, note.peers = false, {}, {}
-    tell("on_cursors", note)
+    M.tell("on_cursors", note)
     M.publish(note)
   end
 end)

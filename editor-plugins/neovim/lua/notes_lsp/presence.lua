@@ -6,19 +6,9 @@ local text = require("notes_lsp.text")
 local say = require("notes_lsp.say")
 local service = require("notes_lsp.service")
 local note_of = require("notes_lsp.note")
+local definitions = require("notes_lsp.definitions")
 local M = {}
 
--- Twelve colours that can be told apart, as [256-colour number, RGB] of a caret and RGB of a selection.
-local on_light = {
-  { 160, "#d70000", "#ffd7d7" }, { 27, "#005fff", "#d7d7ff" }, { 28, "#008700", "#d7ffd7" }, { 166, "#d75f00", "#ffd7af" },
-  { 91, "#8700af", "#ffd7ff" }, { 30, "#008787", "#d7ffff" }, { 162, "#d70087", "#ffafd7" }, { 94, "#875f00", "#ffffd7" },
-  { 60, "#5f5f87", "#e4e4e4" }, { 64, "#5f8700", "#d7ffaf" }, { 125, "#af005f", "#ffafff" }, { 24, "#005f87", "#afd7ff" },
-}
-local on_dark = {
-  { 203, "#ff5f5f", "#5f0000" }, { 75, "#5fafff", "#00005f" }, { 77, "#5fd75f", "#005f00" }, { 215, "#ffaf5f", "#875f00" },
-  { 141, "#af87ff", "#5f0087" }, { 80, "#5fd7d7", "#005f5f" }, { 212, "#ff87d7", "#87005f" }, { 179, "#d7af5f", "#5f5f00" },
-  { 146, "#afafd7", "#5f5f87" }, { 149, "#afd75f", "#5f8700" }, { 205, "#ff5faf", "#5f005f" }, { 117, "#87d7ff", "#005f87" },
-}
 -- At most twenty reports of this user's caret a second.
 local report_interval_ms, maximum_name_width = 50, 16
 local namespace, pointing = api.nvim_create_namespace("notes_lsp"), api.nvim_create_namespace("notes_lsp_pointing")
@@ -33,7 +23,7 @@ local pointed = {}
 function M.define_highlights()
   local is_dark = vim.o.background == "dark"
   for index = 0, 11 do
-    local term, gui, selected = unpack((is_dark and on_dark or on_light)[index + 1])
+    local term, gui, _, selected = unpack((is_dark and definitions.dark or definitions.light)[index + 1])
     local front = is_dark and { 16, "#000000" } or { 231, "#ffffff" }
     local define = "highlight default Notes%s%d "
     -- Neovim sends colours to every terminal; one that has none still shows what is reversed.

@@ -76,6 +76,15 @@ function M.news(message) add(message, false) end
 -- A problem, or news that the user must see: stays until a key is pressed.
 function M.warn(message) add(message, true) end
 
+-- Shows the line of an event, as urgent as the service says. Of several people the one who points is named.
+function M.event(event)
+  local line = (event.line or event.message or "") .. (event.kind == "pointed" and " " .. (event.name or "") or "")
+  add(line, event.level ~= "news")
+end
+
+-- Says what the service says that a request has done.
+function M.outcome(result) M.news(result.message or "") end
+
 -- Drops the messages with `part` that wait: the user does what they ask for.
 function M.forget(part)
   waiting = vim.tbl_filter(function(it) return not it.line:find(part, 1, true) end, waiting)

@@ -8,10 +8,10 @@ local files = require("notes_lsp.files")
 
 -- Adds the verbs to `M`. `ask` sends a request and tells its error; `current` is the note of the current buffer, or nil.
 return function(M, ask, current, choose)
-  local function titled(prompt, default, act)
-    vim.ui.input({ prompt = prompt, default = default }, function(title)
+  local function titled(prompt, act)
+    vim.ui.input({ prompt = prompt }, function(title)
       vim.cmd("redraw | echo")
-      if title and vim.trim(title) ~= "" and title ~= default then act(vim.trim(title)) end
+      if title and vim.trim(title) ~= "" then act(vim.trim(title)) end
     end)
   end
 
@@ -26,18 +26,16 @@ return function(M, ask, current, choose)
     end
   end
 
-  local function rename(row)
-    titled("New title: ", row.title, function(title)
-      ask("notes/rename", with(reference(row), { title = title }), done('Renamed to "' .. title .. '" (file follows on close)'))
-    end)
-  end
+  local function rename(row) M.carry_out("NotesRename", "", row) end
 
   local function delete(row)
     local question = row.item and ('Delete item "%s" for everyone?'):format(row.title)
       or ('Delete "%s"? Others keep theirs.'):format(row.title)
     if vim.fn.confirm(question, "&Delete\n&Keep", 2) ~= 1 then return end
-    ask("notes/delete", reference(row), done(row.item and ('Deleted item "%s"'):format(row.title)
-      or "Deleted. :NotesUndelete restores it for 30 days"))
+    ask("notes/delete", reference(row), function(result)
+      view.refresh()
+      say.outcome(result)
+    end)
   end
 
   local function share(target)
@@ -53,16 +51,16 @@ return function(M, ask, current, choose)
         if row.kind == "meeting" then return M.agenda_of({ id = row.id }) end
         ask("notes/open", { id = row.id }, files.open)
       end },
-      { "+", "new note", nil, function() M.new("") end },
-      { "M", "new meeting", nil, function() M.meeting("") end },
+      { "+", "new note", nil, function() M.carry_out("NotesNew", "") end },
+      { "M", "new meeting", nil, function() M.carry_out("NotesMeeting", "") end },
       { "R", "rename", "id", rename },
       { "D", "delete; others keep theirs", "id", delete },
       { "U", "list deleted notes", nil, function() M.deleted() end },
       { "S", "share: a ticket to send", "id", share() },
-      { "J", "join with a ticket", nil, function() titled("Ticket or words: ", nil, M.join) end },
+      { "J", "join with a ticket", nil, function() titled("Ticket or words: ", M.join) end },
       people_key(),
       { "H", "history", "id", function(row) M.history_of({ id = row.id }) end },
-      { "F", "find words in all notes", nil, function() titled("Find: ", nil, M.find) end },
+      { "F", "find words in all notes", nil, function() titled("Find: ", M.find) end },
       { "s", "sort by title, or by time", nil, function()
         M.order = M.order == "title" and "changed" or "title"
         M.list()
@@ -81,7 +79,7 @@ return function(M, ask, current, choose)
   end
 
   local function trust(row)
-    choose({ "trust", "block", "forget" }, row.name, function(it) return it end, function(it) M.trust(row.peer, row.name, it) end)
+    choose({ "trust", "block", "forget" }, row.name, function(it) return it end, function(it) M.trust(row.peer, it) end)
   end
 
   local verify = { "v", "verify: compare digits", "peer", function(row) M.verify(row.peer) end }
@@ -124,9 +122,7 @@ return function(M, ask, current, choose)
     end
     view.list(name or "Notes agenda", "notes/items", target, {
       { "<CR>", "open the item", "item", function(row) ask("notes/open", reference(row), files.open) end },
-      { "+", "new item", nil, function()
-        titled("Title of the item: ", nil, function(title) ask("notes/addItem", with(target, { title = title }), files.open) end)
-      end },
+      { "+", "new item", nil, function() M.carry_out("NotesItem", "", target) end },
       { "R", "rename the item, or the meeting", "id", rename },
       { "D", "delete the item, or the meeting", "id", delete },
       { "J", "move down", "item", move(1) },

@@ -6,7 +6,7 @@ local note_of = require("notes_lsp.note")
 return function(M, ask, choose)
   local function publish(note, url)
     ask("notes/publish", { uri = note.uri, url = url }, function(result)
-      M.copy_line(result.ticket)
+      M.copy_line(result.ticket, result.base64)
       note.is_unshared = false
       say.news('Published; register " has the ticket for others')
     end)
@@ -40,10 +40,5 @@ return function(M, ask, choose)
       end
       if note and note.id ~= "" then offer(note, result.url) end
     end)
-  end
-
-  -- Forgets a server, and what is published there.
-  function M.disconnect(url)
-    ask("notes/disconnect", { url = url }, function() say.news("Disconnected from " .. url) end)
   end
 end

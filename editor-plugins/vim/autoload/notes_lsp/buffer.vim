@@ -47,7 +47,7 @@ export def Attach(bufnr: number, uri: string, id: string): dict<any>
   final note = {
     bufnr: bufnr, id: id, uri: uri, path: fnamemodify(bufname(bufnr), ':p'), version: 1, rev: 0, shadow: lines,
     bytes: text.ByteCount(lines), queue: [], tick: getbufvar(bufnr, 'changedtick'), hint: {}, timer: 0, isOpen: false,
-    wasOpen: false, had: [], opened: v:null, lastSeen: 0, changes: [], peers: [], lateCarets: {},
+    wasOpen: false, had: [], opened: v:null, lastSeen: 0, peers: [], lateCarets: {},
     listener: listener_add(OnChange, bufnr), info: {}, fileStamp: [], fileHash: '', isFileNews: false,
   }
   notes[bufnr] = note
@@ -140,7 +140,6 @@ def SendOpen(note: dict<any>)
   note.rev = 0
   note.lastSeen = 0
   note.queue = []
-  note.changes = []
   note.lateCarets = {}
   if !note.wasOpen
     # Kept until the service reports on the buffer: a service that ends before then has stored none of it.

@@ -4,15 +4,19 @@ vim9script
 import autoload 'notes_lsp/arrival.vim'
 import autoload 'notes_lsp/buffer.vim'
 import autoload 'notes_lsp/condition.vim'
+import autoload 'notes_lsp/definitions.vim'
 import autoload 'notes_lsp/files.vim'
 import autoload 'notes_lsp/gate.vim'
 import autoload 'notes_lsp/list.vim'
 import autoload 'notes_lsp/nearby.vim'
+import autoload 'notes_lsp/pending.vim'
 import autoload 'notes_lsp/presence.vim'
+import autoload 'notes_lsp/incoming.vim'
 import autoload 'notes_lsp/service.vim'
 import autoload 'notes_lsp/status.vim'
 import autoload 'notes_lsp/view.vim'
 import autoload 'notes_lsp/sync.vim'
+import autoload 'notes_lsp/text.vim'
 import autoload 'notes_lsp/ticket.vim'
 
 # Returns a callback that shows an error on one line and passes a result on, when the user is not in the middle of something.
@@ -30,32 +34,54 @@ export def Then(Do: func, Failed: func = null_function): func(dict<any>)
   }
 enddef
 
-export def New(given: string)
-  const title = given != '' ? given : status.Ask('Title: ')
-  if title == ''
+# A command of definitions.vim that asks for what is missing, makes one request, and says what came of it.
+#
+# given: its argument, or ''; row: of a list, instead of the current buffer's note; isSure: without asking
+export def CarryOut(command: string, given: string, row: dict<any> = {}, isSure = false)
+  const flow = definitions.flows[command]
+  const target = flow->has_key('about') ? (empty(row) ? Target(flow.about) : Reference(row)) : {}
+  if flow->has_key('about') && empty(target)
+    status.NotANote()
+    return
+  elseif flow->has_key('confirm') && !isSure && status.Confirm(flow.confirm, "&Delete\n&Keep", 2) != 1
     return
   endif
-  service.Request('notes/create', {title: title}, Then((result) => {
-    files.Open(result)
+  const former = row->get('title', target->has_key('uri') && command ==# 'NotesRename' ? expand('%:t:r') : '')
+  if flow->has_key('first') && given == ''
+    # What cannot be is said before anything is asked for.
+    service.Request(flow.first, copy(target), Then((_) => AskAndSend(flow, target, given, former)))
+  else
+    AskAndSend(flow, target, given, former)
+  endif
+enddef
+
+def AskAndSend(flow: dict<any>, target: dict<any>, given: string, former: string)
+  var value = given
+  final params = copy(target)
+  if flow->has_key('argument')
+    value = given == '' && flow->has_key('prompt') ? status.Ask(flow.prompt, former) : given
+    # The file's name may be a former title: the file follows when it is closed.
+    if value == '' || given == '' && value ==# former
+      return
+    endif
+    params[flow.argument] = flow->has_key('isFile') ? files.Absolute(value) : value
+  endif
+  service.Request(flow.method, params->extend(flow->get('params', {})), Then((result) => {
+    if flow->has_key('opens')
+      files.Open(result)
+    endif
     view.Refresh()
+    status.Say(flow->get('say', result->get('message', ''))->split('{}', true)->join(value))
   }))
 enddef
 
-# A note that teaches by doing: a robot of the service types in it.
-export def Tutorial()
-  service.Request('notes/tutorial', {keys: 'vim'}, Then((result) => Visit(result)))
-enddef
-
-# Opens what an answer names.
-export def Visit(result: dict<any>)
-  files.Open(result)
-  view.Refresh()
-enddef
-
-# Opens a note by title, or by id when `isId`.
-export def Open(name: string, isId: bool)
-  const asked: dict<any> = isId ? {id: name} : {title: name}
-  service.Request('notes/open', asked, Then((result) => files.Open(result)))
+# The parameters that name the current buffer's note, or the one that a list is about; {} if there is none.
+def Target(about: string): dict<any>
+  const note = buffer.Of(bufnr())
+  if about ==# 'list' && view.Target()->has_key('id')
+    return view.Target()->copy()
+  endif
+  return empty(note) || note.id == '' ? {} : {uri: note.uri}
 enddef
 
 # Calls `Do` with the current buffer as a note that the service knows, or says why it cannot be one.
@@ -114,20 +140,23 @@ export def Adopt()
   })
 enddef
 
+# Makes a new note with the text of the current buffer, and opens it.
+export def Copy(given: string)
+  final note = buffer.Of(bufnr())
+  const title = given != '' ? given : fnamemodify(bufname(), ':t:r') .. ' copy'
+  const [method, params] = empty(note) || note.id == ''
+    ? ['notes/create', {title: title, text: text.OfBuffer(bufnr(), false)->join("\n")}]
+    : ['notes/copy', {title: title, uri: note.uri}]
+  service.Request(method, params, Then((result) => {
+    files.Open(result)
+    view.Refresh()
+    status.Say($'Copied to "{title}", which is yours alone')
+  }))
+enddef
+
 # Shares the current buffer. `options`: read, uses=3, hours=2, days=7.
 export def Share(isReadOnly: bool, options: string)
-  const strange = options->split()->filter((_, it) => it !~# '^\(read\|\(uses\|hours\|days\)=\d\+\)$')
-  if !empty(strange)
-    status.Warn($'"{strange[0]}" is no option; :NotesShare read uses=3 days=7')
-    return
-  endif
-  final params: dict<any> = {access: isReadOnly || options =~# '\<read\>' ? 'read' : 'write', qr: &encoding ==# 'utf-8'}
-  for [name, member, factor] in [['uses', 'uses', 1], ['hours', 'expiresIn', 3600], ['days', 'expiresIn', 86400]]
-    const number = options->matchstr($'\<{name}=\zs\d\+')
-    if number != ''
-      params[member] = str2nr(number) * factor
-    endif
-  endfor
+  final params = ticket.Wanted()->extend({access: isReadOnly ? 'read' : 'write', options: options})
   WithNote((note, Undo) => {
     service.Request('notes/share', params->extend({uri: note.uri}), Then((result) => {
       SetId(note, result)
@@ -138,8 +167,7 @@ enddef
 
 # A ticket for the note of a list.
 export def ShareNote(target: dict<any>)
-  const params = target->copy()->extend({qr: &encoding ==# 'utf-8'})
-  service.Request('notes/share', params, Then((result) => ticket.Take(result)))
+  service.Request('notes/share', ticket.Wanted()->extend(target), Then((result) => ticket.Take(result)))
 enddef
 
 export def Join(given: string)
@@ -191,28 +219,6 @@ export def RemovePerson(target: dict<any>, peer: string, isSure = false)
     elseif status.Confirm($'Go on without {result.name}, who keeps a copy?', "&Remove\n&Cancel", 2) == 1
       RemovePerson(target, peer, true)
     endif
-  }))
-enddef
-
-# The title is the note's; the file follows when it is closed.
-export def Rename(given: string)
-  final note = buffer.Of(bufnr())
-  if empty(note) || note.id == ''
-    status.NotANote()
-    return
-  endif
-  RenameNote({uri: note.uri, title: fnamemodify(note.path, ':t:r')}, given)
-enddef
-
-# `target`: {id, item?} or {uri}, and the title that it has.
-export def RenameNote(target: dict<any>, given = '')
-  const title = given != '' ? given : status.Ask('New title: ', target.title)
-  if title == '' || title ==# target.title
-    return
-  endif
-  service.Request('notes/rename', Reference(target)->extend({title: title}), Then((_) => {
-    view.Refresh()
-    status.Say($'Renamed to "{title}" (file follows on close)')
   }))
 enddef
 
@@ -268,7 +274,7 @@ export def Doctor()
     report->add($'note           {note.path} version {note.version} rev {note.rev} {note.bytes} bytes, '
       .. $'{len(note.queue)} waiting')
   endfor
-  report->extend(['', 'What the service said last:'] + service.Log())
+  report->extend(['', 'What the service said last:'] + incoming.Log())
   list.Show('[Notes doctor]', report)
   nearby.Diagnose((lines: list<string>) => {
     list.Append('[Notes doctor]', ['', 'What the service finds here:'] + lines)
@@ -277,39 +283,18 @@ enddef
 
 # Reports what other people or the service have done.
 export def OnEvent(event: dict<any>)
-  if event->get('kind', '') ==# 'pointed'
+  const kind = event->get('kind', '')
+  if kind ==# 'pointed'
     presence.OnPointed(buffer.WithURI(event->get('uri', '')), event)
   endif
   if !condition.OnEvent(event)
-    # An answer that needs a confirmation names the invitation.
-    const isUrgent = event->has_key('invitation')
-      || ['declined', 'deleted', 'forged', 'keyChanged', 'repeated', 'waiting']->index(event->get('kind', '')) >= 0
-    const message = event->get('message', '') == '' ? '' : Sentences(condition.Message(event), Reply(event))
-    if isUrgent || message =~# '^WARNING'
-      status.Warn(message)
-    else
-      status.Say(message)
-    endif
+    status.Tell(event)
   endif
   files.OnPlaced(event)
   # A meeting may have a hundred items, and lists show none.
-  if event->get('kind', '') !=# 'created' || !event->has_key('item')
+  if kind !=# 'created' || !event->has_key('item')
     view.Refresh()
   endif
-enddef
-
-# A message and what to do about it, with one punctuation mark between them.
-def Sentences(message: string, reply: string): string
-  return message .. (message =~# '[.?!…]$' ? reply->substitute('^\.', '', '') : reply)
-enddef
-
-# What the user can do about an event, if anything.
-def Reply(event: dict<any>): string
-  const kind = event->get('kind', '')
-  const replies = {keyChanged: '. :NotesVerify', away: '. :NotesDiff', pointed: $'. :NotesGo {event->get("name", "")}'}
-  return !event->has_key('invitation') ? replies->get(kind, '')
-    : kind ==# 'invited' ? '. :NotesAnswer to reply'
-    : kind ==# 'accepted' ? ' :NotesAnswer to compare codes' : ''
 enddef
 
 export def OnStatusChanged(params: dict<any>)
@@ -321,7 +306,7 @@ export def OnStatusChanged(params: dict<any>)
 enddef
 
 export def CompleteTitle(lead: string, _: string, _: number): list<string>
-  const notes = service.Ask('notes/list', {})->get('notes', [])
+  const notes = pending.Ask('notes/list', {})->get('notes', [])
   return notes->mapnew((_, it) => it.title)->filter((_, it) => it->tolower()->stridx(lead->tolower()) == 0)
 enddef
 

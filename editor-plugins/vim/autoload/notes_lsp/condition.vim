@@ -8,7 +8,6 @@ import autoload 'notes_lsp/files.vim'
 import autoload 'notes_lsp/presence.vim'
 import autoload 'notes_lsp/service.vim'
 import autoload 'notes_lsp/status.vim'
-import autoload 'notes_lsp/text.vim'
 import autoload 'notes_lsp/undo.vim'
 
 # How long after a change to ask the service whether all people have it, and the longest pause between two requests.
@@ -128,10 +127,6 @@ enddef
 # The events that change what a buffer is. Returns whether this was one.
 export def OnEvent(event: dict<any>): bool
   const kind = event->get('kind', '')
-  if kind ==# 'recovered'
-    status.Urge($':NotesRecovered has {event->get('copy', 'a copy')}')
-    return true
-  endif
   if ['access', 'refused', 'unshared', 'detached', 'moved']->index(kind) < 0
     return false
   endif
@@ -154,7 +149,7 @@ export def OnEvent(event: dict<any>): bool
   elseif kind ==# 'unshared'
     note.isUnshared = true
     SetAccess(note, event->get('access', 'write'))
-    note.status = note->get('status', {})->copy()->extend({peers: []})
+    note.status = note->get('status', {})->copy()->extend({peers: [], company: []})
     presence.Clear(note)
   elseif kind ==# 'moved'
     note.id = event->get('id', note.id)
@@ -162,19 +157,9 @@ export def OnEvent(event: dict<any>): bool
   elseif kind ==# 'detached'
     Leave(note, event->get('reason', 'deleted'))
   endif
-  const message = Message(event)
-  if kind ==# 'refused' && message != ''
-    status.Urge(':NotesRecovered has your words; this note is read-only')
-  else
-    status.Warn(message)
-  endif
+  status.Tell(event)
   Refresh()
   return true
-enddef
-
-# The text of an event, with this editor's names of commands.
-export def Message(event: dict<any>): string
-  return event->get('message', '')->substitute('undelete restores', ':NotesUndelete restores', '')
 enddef
 
 # A deleted note has been removed permanently: it can no longer be restored. Returns whether there is still a buffer of it.
@@ -297,7 +282,7 @@ export def Words(note: dict<any>): string
   if IsReadOnly(note)
     words->add('read-only')
   endif
-  words->extend(Company(note, told->get('peers', [])))
+  words->extend(Company(note, told))
   const network = told->get('network', 'on')
   if network !=# 'on'
     words->add(network ==# 'off' ? 'no network' : $'no network: {network}')
@@ -308,64 +293,28 @@ export def Words(note: dict<any>): string
   return words->join('; ')
 enddef
 
-# How far the other people's copies are.
-def Company(note: dict<any>, peers: list<any>): list<string>
+# How far the other people's copies are, as the service words it. It says of a text that was not proved that it is being sent.
+def Company(note: dict<any>, told: dict<any>): list<string>
   const isProven = note.proven == note.version && note.info->get('synced', false)
-  final by: dict<list<string>> = {}
-  var pending = 0
-  for peer in peers
-    const state = peer->get('state', peer->get('inSync', true) ? 'inSync' : 'behind')
-    const name = Short(peer.name) .. presence.Arrow(note, peer.name)
-    if peer->has_key('receiving')
-      by.receiving = by->get('receiving', []) + [$'{name} ({peer.receiving}%)']
-    endif
-    if state ==# 'behind' && peer->has_key('receiving') && peer->get('pending', 0) == 0
-      continue
-    endif
-    const known = state ==# 'inSync' && !isProven ? 'sending' : state
-    by[known] = by->get(known, []) + [name]
-    if state ==# 'behind'
-      pending = max([pending, peer->get('pending', 1)])
-    endif
-  endfor
   final words: list<string> = []
-  if by->has_key('refused')
-    words->add($'refused by {Names(by.refused)}')
-  endif
-  if by->has_key('receiving')
-    words->add($'receiving from {Names(by.receiving)}')
-  endif
-  if by->has_key('behind')
-    words->add($'{Counted(pending, "change")} not yet sent to {Names(by.behind)}')
-  endif
-  if by->has_key('unreachable')
-    words->add($'{Names(by.unreachable)} unreachable')
-  endif
-  if by->has_key('sending')
-    words->add($'sending to {Names(by.sending)}')
-  endif
-  if by->has_key('inSync')
-    words->add($'synced with {Names(by.inSync)}')
-  endif
+  for group in told->get('company', [])
+    const names = group->has_key('count') ? $'{group.count} people'
+      : group.people->mapnew((_, it) => it.shown .. presence.Arrow(note, it.name) .. it->get('more', ''))->join(', ')
+    words->add((isProven ? group.before : group->get('whenLater', group.before)) .. names .. group->get('after', ''))
+  endfor
   # People whose carets arrive through other peers.
-  const listed = peers->mapnew((_, it) => it.name)
+  const listed = told->get('peers', [])->mapnew((_, it) => it.name)
   const others = presence.Names(note)->filter((_, name) => listed->index(name) < 0)
-  if !empty(others)
-    words->add($'with {Names(others->mapnew((_, name) => Short(name) .. presence.Arrow(note, name)))}')
+  if len(others) > maximumNames
+    words->add($'with {len(others)} people')
+  elseif !empty(others)
+    words->add($'with {others->mapnew((_, name) => Short(name) .. presence.Arrow(note, name))->join(", ")}')
   endif
   return words
 enddef
 
 def Short(name: string): string
   return strcharlen(name) <= maximumName ? name : name->strcharpart(0, maximumName - 1) .. '…'
-enddef
-
-def Names(names: list<string>): string
-  return len(names) > maximumNames ? $'{len(names)} people' : names->copy()->sort()->uniq()->join(', ')
-enddef
-
-export def Counted(count: number, what: string): string
-  return $'{count} {what}{count == 1 ? "" : "s"}'
 enddef
 
 # Answers :NotesStatus: one line about the current buffer.
@@ -386,17 +335,4 @@ export def Status()
         .. (discovery ==# 'on' || discovery ==# 'off' ? '' : $'; {discovery}'))
     }))
   endif
-enddef
-
-# Makes a new note with the text of the current buffer, and opens it.
-export def Copy(given: string)
-  final note = buffer.Of(bufnr())
-  const title = given != '' ? given : fnamemodify(bufname(), ':t:r') .. ' copy'
-  const [method, params] = empty(note) || note.id == ''
-    ? ['notes/create', {title: title, text: text.OfBuffer(bufnr(), false)->join("\n")}]
-    : ['notes/copy', {title: title, uri: note.uri}]
-  service.Request(method, params, commands.Then((result) => {
-    commands.Visit(result)
-    status.Say($'Copied to "{title}", which is yours alone')
-  }))
 enddef

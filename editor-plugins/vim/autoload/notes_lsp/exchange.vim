@@ -3,7 +3,6 @@ vim9script
 
 import autoload 'notes_lsp/buffer.vim'
 import autoload 'notes_lsp/commands.vim'
-import autoload 'notes_lsp/condition.vim'
 import autoload 'notes_lsp/files.vim'
 import autoload 'notes_lsp/gate.vim'
 import autoload 'notes_lsp/screens.vim'
@@ -22,10 +21,6 @@ def Current(): dict<any>
   return note
 enddef
 
-def Absolute(path: string): string
-  return path->expand()->fnamemodify(':p')->substitute('\(.\)/$', '\1', '')
-enddef
-
 const formats = ['markdown', 'automerge', 'automerge-repo', 'json', 'meetingnotes']
 
 # The file's ending says what it is: .automerge, .meetingnotes, .md, .json; a directory is one of automerge-repo. Where the
@@ -35,7 +30,7 @@ export def Export(path: string, isForced: bool)
   if empty(note)
     return
   endif
-  final params: dict<any> = {uri: note.uri, path: Absolute(path), replace: isForced ? true : false}
+  final params: dict<any> = {uri: note.uri, path: files.Absolute(path), replace: isForced ? true : false}
   if isdirectory(params.path) || path =~ '/$'
     params.format = 'automerge-repo'
   elseif params.path !~? '\.\(automerge\|meetingnotes\|md\|markdown\|txt\|json\)$'
@@ -62,25 +57,14 @@ enddef
 
 export def Import(path: string)
   status.Say('Importing…')
-  Ask('notes/import', {path: Absolute(path)}, (result) => {
+  Ask('notes/import', {path: files.Absolute(path)}, (result) => {
     files.Open(result)
     view.Refresh()
-    const count = len(result->get('notes', []))
-    const failed = result->get('failed', [])
-    const title = fnamemodify(result->get('path', ''), ':t:r')
-    if count > 1
-      status.Say($':Notes lists the {count} imported notes')
-    elseif result->get('known', false)
-      status.Say($'"{title}" is here already; merged {condition.Counted(result.changes, "new change")}')
-    else
-      status.Say($'Imported "{title}"')
-    endif
-    for one in failed
+    status.Say(result.message)
+    for one in result->get('failed', [])
       status.Log($'{one.path}: {one.message}')
     endfor
-    if !empty(failed)
-      status.Warn($':NotesLog says why {condition.Counted(len(failed), "file")} could not be imported')
-    endif
+    status.Warn(result->get('warning', ''))
   })
 enddef
 
@@ -130,17 +114,6 @@ def Ask(method: string, params: dict<any>, Do: func)
   })
 enddef
 
-# Merges another copy of the current note.
-export def Merge(path: string)
-  final note = Current()
-  if empty(note)
-    return
-  endif
-  service.Request('notes/merge', {uri: note.uri, path: Absolute(path)}, commands.Then((result) => {
-    status.Say($'Merged {condition.Counted(result.changes, "new change")}')
-  }))
-enddef
-
 # Shows the lines with these words, of all notes, in the quickfix list.
 export def Find(words: string)
   service.Request('notes/list', {query: words}, commands.Then((result) => {
@@ -164,40 +137,6 @@ export def Find(words: string)
   }))
 enddef
 
-# Creates a meeting and shows its agenda.
-export def Meeting(given: string)
-  const title = given != '' ? given : status.Ask('Title of the meeting: ')
-  if title == ''
-    return
-  endif
-  service.Request('notes/create', {title: title, kind: 'meeting'}, commands.Then((result) => {
-    screens.AgendaOf({id: result.id})
-    view.Refresh()
-  }))
-enddef
-
-# Adds an item to the agenda of the current buffer's meeting, and opens it.
-export def AddItem(given: string)
-  if view.Target()->has_key('id')
-    AddItemTo(view.Target(), given)
-    return
-  endif
-  final note = Current()
-  if !empty(note)
-    AddItemTo({uri: note.uri}, given)
-  endif
-enddef
-
-export def AddItemTo(target: dict<any>, given: string)
-  const title = given != '' ? given : status.Ask('Title of the item: ')
-  if title != ''
-    service.Request('notes/addItem', target->copy()->extend({title: title}), commands.Then((result) => {
-      files.Open(result)
-      view.Refresh()
-    }))
-  endif
-enddef
-
 # Puts the current buffer's item at this place of the agenda, counted from 1.
 export def MoveItem(place: string)
   final note = Current()
@@ -207,7 +146,5 @@ export def MoveItem(place: string)
     status.Warn(':NotesMoveItem 2 moves it to the second place')
     return
   endif
-  service.Request('notes/moveItem', {uri: note.uri, position: str2nr(place) - 1}, commands.Then((result) => {
-    status.Say('Agenda: ' .. result.items->mapnew((_, it) => it.title)->join(', '))
-  }))
+  service.Request('notes/moveItem', {uri: note.uri, position: str2nr(place) - 1}, commands.Then((result) => status.Say(result.message)))
 enddef

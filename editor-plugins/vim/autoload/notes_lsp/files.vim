@@ -55,6 +55,10 @@ def EscapeBytes(name: string): string
   return result
 enddef
 
+export def Absolute(path: string): string
+  return path->expand()->fnamemodify(':p')->substitute('\(.\)/$', '\1', '')
+enddef
+
 # Why a buffer cannot become a note; '' if it can.
 export def WhyNoNote(bufnr: number): string
   if getbufvar(bufnr, '&buftype') != ''

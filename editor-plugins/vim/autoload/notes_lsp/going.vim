@@ -21,18 +21,10 @@ export def Go(name: string)
     presence.Go(note, peer)
     return
   endif
-  service.Request('notes/list', {}, commands.Then((result) => {
-    const found = result->get('notes', [])->copy()->filter((_, it) =>
-      !empty(it->get('here', [])) && (name == '' || it.here->indexof((_, one) => one ==? name) >= 0))
-    if empty(found)
-      status.Warn(name == '' ? 'No one else is in a note' : $'{name} is in no note of yours')
-      return
-    endif
-    goingTo = name == '' ? found[0].here[0] : name
-    service.Request('notes/open', {id: found[0].id, near: goingTo}, commands.Then((place) => {
-      files.Open(place)
-      status.Say($'{goingTo} is in this note')
-    }))
+  service.Request('notes/open', {near: name}, commands.Then((place) => {
+    goingTo = place.near
+    files.Open(place)
+    status.Say($'{goingTo} is in this note')
   }))
 enddef
 
@@ -74,10 +66,7 @@ export def Point(count: number, first: number, last: number, text: string)
   const range = count == 0 ? {start: at, end: at}
     : {start: {line: first - 1, character: 0}, end: {line: last - 1, character: len(getline(last))}}
   const params = {uri: note.uri, version: note.version, rev: note.rev, range: range, text: text}
-  service.Request('notes/point', params, commands.Then((result) => {
-    const people = result->get('people', [])
-    status.Say(empty(people) ? 'No one else is in this note' : $'Pointed here for {people->join(", ")}')
-  }))
+  service.Request('notes/point', params, commands.Then((result) => status.Say(result.message)))
 enddef
 
 export def CompletePeer(lead: string, _: string, _: number): list<string>

@@ -93,26 +93,15 @@ enddef
 
 # `author`: of what has none, as parts of an earlier state.
 export def DiffOf(params: dict<any>, author = '')
-  service.Request('notes/diff', params, commands.Then((result) => ShowDiff(result, author)))
-enddef
-
-def ShowDiff(result: dict<any>, author: string)
-  var lines: list<string> = []
-  for hunk in result->get('hunks', [])
-    lines->add($'@@ line {hunk.range.start.line + 1} @@ {hunk->get("author", author)}'->trim())
-    lines->extend(Marked('-', hunk.oldText))
-    lines->extend(Marked('+', hunk.newText))
-  endfor
-  if empty(lines)
-    status.Say('Nothing has changed')
-    return
-  endif
-  list.Show('[Notes diff]', lines)
-  setlocal syntax=diff
-enddef
-
-def Marked(mark: string, text: string): list<string>
-  return text == '' ? [] : text->substitute('\n$', '', '')->split("\n", true)->map((_, it) => mark .. it)
+  const asked = params->copy()->extend({lines: true, author: author})
+  service.Request('notes/diff', asked, commands.Then((result) => {
+    if empty(result.lines)
+      status.Say('Nothing has changed')
+      return
+    endif
+    list.Show('[Notes diff]', result.lines)
+    setlocal syntax=diff
+  }))
 enddef
 
 # Shows beside each line its last author and the time, until it is called again.
@@ -140,7 +129,7 @@ def ShowBlame(bufnr: number, window: number, result: dict<any>)
   const caret = getcurpos()
   execute $'leftabove vertical :{blameWidth} new'
   setlocal buftype=nofile bufhidden=wipe noswapfile nobuflisted nowrap winfixwidth nonumber norelativenumber
-  setlocal signcolumn=no foldcolumn=0 nolist nospell nocursorline statusline=Blame\ (q\ closes)
+  setlocal signcolumn=no foldcolumn=0 nolist nospell nocursorline statusline=Blame
   b:notes_lsp_blame = bufnr
   const lines = result->get('labels', [])
   setline(1, lines)
@@ -157,6 +146,7 @@ def ShowBlame(bufnr: number, window: number, result: dict<any>)
   setlocal scrollbind
   setpos('.', caret)
   syncbind
+  status.Say(':NotesBlame again hides the names')
   # Typing moves the lines away from their labels.
   execute $'autocmd notes_lsp_blame TextChanged,TextChangedI <buffer={bufnr}> ++once EndBlame({bufnr})'
 enddef

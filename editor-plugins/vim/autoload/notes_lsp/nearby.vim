@@ -6,6 +6,7 @@ import autoload 'notes_lsp/arrival.vim'
 import autoload 'notes_lsp/buffer.vim'
 import autoload 'notes_lsp/files.vim'
 import autoload 'notes_lsp/gate.vim'
+import autoload 'notes_lsp/pending.vim'
 import autoload 'notes_lsp/service.vim'
 import autoload 'notes_lsp/status.vim'
 import autoload 'notes_lsp/view.vim'
@@ -42,11 +43,14 @@ export def InviteTo(target: dict<any>, peer: dict<any>)
   const Failed = () => timer_stop(reminder)
   service.Request('notes/invite', target->copy()->extend({peer: peer.peer}), commands.Then((result) => {
     timer_stop(reminder)
-    const code = result->get('code', '')
-    # The digits come first, where no name can stand before them.
-    status.Say(code == '' ? $'Invited {peer.name}' : $'Code {Spaced(code)}: invited {peer.name}. :NotesAnswer to confirm')
-    view.Refresh()
+    Told(result)
   }, Failed))
+enddef
+
+# Says what the service says that a request has done, and shows it in the lists.
+export def Told(result: dict<any>)
+  status.Say(result->get('message', ''))
+  view.Refresh()
 enddef
 
 const accesses = {'can edit': 'write', 'can read': 'read', 'nothing: stop sharing': 'none'}
@@ -58,11 +62,7 @@ export def ChooseAccess(target: dict<any>, peer: dict<any>)
 enddef
 
 export def SetAccess(target: dict<any>, peer: dict<any>, access: string)
-  const words = {write: 'can edit', read: 'can read', none: 'no longer has'}
-  service.Request('notes/setAccess', target->copy()->extend({peer: peer.peer, access: access}), commands.Then((_) => {
-    status.Say($'{peer.name} {words[access]} this note')
-    view.Refresh()
-  }))
+  service.Request('notes/setAccess', target->copy()->extend({peer: peer.peer, access: access}), commands.Then(Told))
 enddef
 
 # :NotesAccess {person} {write, read or none}
@@ -80,37 +80,25 @@ enddef
 
 # Asks whether to trust, block or forget a person.
 export def ChooseTrust(peer: dict<any>)
-  Choose($' {peer.name} ', ['trust', 'block', 'forget'], (it) => it, (it) => Trust(peer.peer, peer.name, it))
+  Choose($' {peer.name} ', ['trust', 'block', 'forget'], (it) => it, (it) => Trust(peer.peer, it))
 enddef
 
-export def Trust(peer: string, name: string, word: string)
+export def Trust(peer: string, word: string)
   const states = {trust: 'trusted', block: 'blocked', forget: 'forgotten'}
-  service.Request('notes/trust', {peer: peer, state: states[word]}, commands.Then((_) => {
-    status.Say({trust: $'You trust {name}', block: $'Blocked {name}', forget: $'Forgot {name}'}[word])
-    view.Refresh()
-  }))
-enddef
-
-# Calls the service of another person at an address.
-export def Connect(address: string)
-  service.Request('notes/connect', {address: address}, commands.Then((_) => {
-    status.Say($'Connected to {address}')
-    view.Refresh()
-  }))
+  service.Request('notes/trust', {peer: peer, state: states[word]}, commands.Then(Told))
 enddef
 
 # Shows the invitations that wait for this user's answer.
 export def Answer()
   service.Request('notes/invitations', {}, commands.Then((result) => {
     status.Forget(':NotesAnswer')
-    var sent: list<any> = result->get('sent', [])
-    const open = result->get('invitations', []) + sent->copy()->filter((_, it) => it.awaitsConfirmation)
-    if empty(open)
-      status.Say(empty(sent) ? 'No invitations' : NotYet(sent[-1]))
-    elseif len(open) == 1
+    const open = result.open
+    if len(open) > 1
+      Choose(' Invitations ', open, (it) => it.line, Decide)
+    elseif !empty(open)
       Decide(open[0])
     else
-      Choose(' Invitations ', open, WithDigits, Decide)
+      status.Say(result.message)
     endif
   }))
 enddef
@@ -126,67 +114,27 @@ export def Join()
   }))
 enddef
 
-def Describe(invitation: dict<any>): string
-  const title = invitation->get('title', 'a note')
-  if !invitation->has_key('from')
-    return $'{invitation.to.name} accepted "{title}"'
-  elseif invitation.from->get('changed', false)
-    return $'WARNING: {invitation.from.name} is not who you met'
-  endif
-  return $'{invitation.from.name} invites you to "{title}"{invitation.access ==# "read" ? " (read-only)" : ""}'
-enddef
-
-# The digits come first: other people write what follows them.
-def WithDigits(invitation: dict<any>): string
-  return (invitation->has_key('code') ? $'{Spaced(invitation.code)}  ' : '') .. Describe(invitation)
-enddef
-
-# A line about an invitation of this user that has no answer.
-def NotYet(invitation: dict<any>): string
-  const line = $'{invitation.to.name} has not accepted yet'
-  return invitation->has_key('code') ? $'Code {Spaced(invitation.code)}: {line}' : line
-enddef
-
 def Decide(invitation: dict<any>)
-  const isOurs = invitation->has_key('to')
-  # The digits are in the button, where no peer can write.
-  const code = invitation->has_key('code') ? Spaced(invitation.code) : ''
-  const choices = isOurs
-    ? [$'{code} on both screens: share', 'another code, or none: cancel']
-    : [code == '' ? 'accept' : $'{code} on both screens: accept', 'decline', $'block {invitation.from.name}']
-  Choose($' {Describe(invitation)} ', choices, (it) => it, (chosen) => {
-    const index = choices->index(chosen)
-    final params = {invitation: invitation.invitation, accept: index == 0}
-    if index == 2
+  Choose($' {invitation.title} ', invitation.choices, (it) => it.label, (choice) => {
+    final params = {invitation: invitation.invitation, accept: choice.accept}
+    if choice->has_key('block')
       params.block = true
     endif
-    if index == 0 && !isOurs
-      const name = invitation.from.name
-      arrival.Await('notes/answer', params, $'Waiting for {name}… (:NotesGiveUp)',
-        $'No answer yet; the note opens when {name} confirms', (_) => view.Refresh())
-      return
+    if choice->has_key('message')
+      service.Request('notes/answer', params, commands.Then((_) => Told(choice)))
+    else
+      arrival.Await('notes/answer', params, $'Waiting for {invitation.name}… (:NotesGiveUp)',
+        $'No answer yet; the note opens when {invitation.name} confirms', (_) => view.Refresh())
     endif
-    service.Request('notes/answer', params, commands.Then((_) => {
-      if !isOurs
-        status.Say(index == 2 ? $'Blocked {invitation.from.name}' : 'Declined')
-      elseif index != 0
-        status.Say('Canceled; nothing was shared')
-      endif
-      view.Refresh()
-    }))
   })
 enddef
 
 # Shows the digits that another person's editor shows too, unless an attacker relays the connection. Any key closes them.
 export def Verify(name: string)
   service.Request('notes/verify', {peer: name}, commands.Then((result) => {
-    final lines: list<string> = ['', $'   {Grouped(result.code)}   ', '', $'   {result.name} must see the same digits.   ', '']
-    if result.changed
-      lines->extend(['   WARNING: another key uses this name too.   ', '   Someone may pretend to be the person you met.   ', ''])
-    endif
     const title = result.changed ? ' WARNING: the key has changed ' : $' Verify {result.name} '
-    const highlight = result.changed ? 'ErrorMsg' : 'Pmenu'
-    gate.WhenIdle(() => popup_dialog(lines, {title: title, zindex: 210, highlight: highlight, filter: CloseWithAnyKey}))
+    gate.WhenIdle(() => popup_dialog([''] + result.lines + [''], {title: title, zindex: 210, padding: [0, 3, 0, 3],
+      highlight: result.changed ? 'ErrorMsg' : 'Pmenu', filter: CloseWithAnyKey}))
   }))
 enddef
 
@@ -195,10 +143,6 @@ def CloseWithAnyKey(id: number, key: string): bool
     popup_close(id)
   endif
   return true
-enddef
-
-def Grouped(code: string): string
-  return range(0, len(code) - 1, 5)->mapnew((_, start) => code[start : start + 4])->join(' ')
 enddef
 
 # Lets the user choose one of `items`; a popup that <Esc> closes.
@@ -211,13 +155,9 @@ export def Choose(title: string, items: list<any>, Label: func, Do: func)
   gate.WhenIdle(() => popup_menu(items->mapnew((_, it) => Label(it)), options))
 enddef
 
-def Spaced(code: string): string
-  return code[: 2] .. ' ' .. code[3 :]
-enddef
-
 # All people who can be invited.
 export def CompleteName(lead: string, _: string, _: number): list<string>
-  const peers = service.Ask('notes/peers', {})->get('peers', [])
+  const peers = pending.Ask('notes/peers', {})->get('peers', [])
   return peers->mapnew((_, it) => it.name)->filter((_, it) => it->tolower()->stridx(lead->tolower()) == 0)
 enddef
 

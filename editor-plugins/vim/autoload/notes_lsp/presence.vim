@@ -3,34 +3,13 @@ vim9script
 
 import autoload 'notes_lsp/text.vim'
 import autoload 'notes_lsp/buffer.vim'
+import autoload 'notes_lsp/definitions.vim'
 import autoload 'notes_lsp/going.vim'
 import autoload 'notes_lsp/sync.vim'
 import autoload 'notes_lsp/service.vim'
 import autoload 'notes_lsp/safe.vim'
 import autoload 'notes_lsp/status.vim'
 
-# Twelve colours that can be told apart, as [256-colour number, RGB], for light and for dark backgrounds.
-const onLight = [
-  [160, '#d70000'], [27, '#005fff'], [28, '#008700'], [166, '#d75f00'], [91, '#8700af'], [30, '#008787'],
-  [162, '#d70087'], [94, '#875f00'], [60, '#5f5f87'], [64, '#5f8700'], [125, '#af005f'], [24, '#005f87'],
-]
-const onDark = [
-  [203, '#ff5f5f'], [75, '#5fafff'], [77, '#5fd75f'], [215, '#ffaf5f'], [141, '#af87ff'], [80, '#5fd7d7'],
-  [212, '#ff87d7'], [179, '#d7af5f'], [146, '#afafd7'], [149, '#afd75f'], [205, '#ff5faf'], [117, '#87d7ff'],
-]
-# Selections: the same hues, pale on light, deep on dark.
-const selectedOnLight = [224, 189, 194, 223, 225, 195, 218, 230, 254, 193, 219, 153]
-const selectedOnDark = [52, 17, 22, 94, 54, 23, 89, 58, 60, 64, 53, 24]
-const selectedOnLightRGB = [
-  '#ffd7d7', '#d7d7ff', '#d7ffd7', '#ffd7af', '#ffd7ff', '#d7ffff', '#ffafd7', '#ffffd7', '#e4e4e4', '#d7ffaf',
-  '#ffafff', '#afd7ff',
-]
-const selectedOnDarkRGB = [
-  '#5f0000', '#00005f', '#005f00', '#875f00', '#5f0087', '#005f5f', '#87005f', '#5f5f00', '#5f5f87', '#5f8700',
-  '#5f005f', '#005f87',
-]
-# The nearest of eight colours.
-const basicColors = [1, 4, 2, 3, 5, 6, 5, 3, 4, 2, 1, 6]
 # At most twenty reports of this user's caret a second.
 const reportInterval = 50
 const maximumNameWidth = 16
@@ -49,9 +28,7 @@ var pointed: dict<dict<any>> = {}
 export def DefineHighlights()
   const isDark = &background ==# 'dark'
   for index in range(12)
-    const [cterm, gui] = isDark ? onDark[index] : onLight[index]
-    const selectedCterm = (isDark ? selectedOnDark : selectedOnLight)[index]
-    const selectedGui = (isDark ? selectedOnDarkRGB : selectedOnLightRGB)[index]
+    const [cterm, gui, selectedCterm, selectedGui] = (isDark ? definitions.dark : definitions.light)[index]
     const onCterm = isDark ? 16 : 231
     const onGui = isDark ? '#000000' : '#ffffff'
     if str2nr(&t_Co) >= 88 || has('gui_running') || &termguicolors
@@ -60,7 +37,7 @@ export def DefineHighlights()
       execute $'highlight default NotesSelection{index} ctermbg={selectedCterm} guibg={selectedGui}'
     elseif str2nr(&t_Co) >= 8
       # There are eight colours for any number of people: people of one colour have different letters.
-      const basic = basicColors[index]
+      const basic = definitions.basic[index]
       execute $'highlight default NotesCaret{index} term=reverse cterm=reverse ctermfg={basic}'
       execute $'highlight default NotesName{index} term=NONE ctermfg={basic}'
       execute $'highlight default NotesSelection{index} term=underline cterm=underline ctermfg={basic}'

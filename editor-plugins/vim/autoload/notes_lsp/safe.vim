@@ -9,7 +9,8 @@ const unshown = '[\x01-\x1f\x7f\u0080-\u009f\u2028\u2029]\+'
 const strange = '[\x7f\u0080-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]\|\\u00\|\\[bfnrt]'
 
 # Members whose strings are shown on one line. Texts of notes are not among them.
-const shownMembers = ['name', 'title', 'author', 'summary', 'message', 'owner', 'letter', 'via', 'reason', 'peers', 'here', 'match']
+const shownMembers = ['name', 'title', 'author', 'summary', 'message', 'line', 'label', 'shown', 'warning', 'owner', 'letter', 'via',
+  'reason', 'peers', 'here', 'match']
 
 export def Line(text: string): string
   return text =~ directional || text =~ unshown

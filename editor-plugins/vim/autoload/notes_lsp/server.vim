@@ -19,7 +19,10 @@ export def Connect(given: string, asksToken: bool)
     status.Warn(':NotesConnect wss://host/ [token]')
     return
   elseif words[0] !~# '^wss\=://'
-    nearby.Connect(words[0])
+    service.Request('notes/connect', {address: words[0]}, commands.Then((_) => {
+      status.Say($'Connected to {words[0]}')
+      view.Refresh()
+    }))
     return
   endif
   final params = {url: words[0], token: words->get(1, '')}
@@ -61,14 +64,5 @@ def Publish(given: dict<any>, url: string)
     note.isUnshared = false
     condition.Refresh()
     status.Say('Published; register " has the ticket for others')
-  }))
-enddef
-
-# Forgets a server, and what is published there.
-export def Disconnect(url: string)
-  service.Request('notes/disconnect', {url: url}, commands.Then((_) => {
-    view.Refresh()
-    condition.Refresh()
-    status.Say($'Disconnected from {url}')
   }))
 enddef

@@ -7,15 +7,14 @@ vim9script
 
 import autoload 'notes_lsp/buffer.vim'
 import autoload 'notes_lsp/sync.vim'
-import autoload 'notes_lsp/commands.vim'
 import autoload 'notes_lsp/frames.vim'
 import autoload 'notes_lsp/gate.vim'
+import autoload 'notes_lsp/incoming.vim'
 import autoload 'notes_lsp/introduction.vim'
+import autoload 'notes_lsp/pending.vim'
 import autoload 'notes_lsp/presence.vim'
-import autoload 'notes_lsp/safe.vim'
 import autoload 'notes_lsp/files.vim'
 import autoload 'notes_lsp/status.vim'
-import autoload 'notes_lsp/workingfile.vim'
 
 const protocolVersion = 1
 # A process that lived shorter than this has died quickly.
@@ -25,9 +24,6 @@ const maximumQuickDeaths = 5
 const pauses = [50, 200, 500, 1000, 2000, 4000]
 const initializeTimeout = 10000
 const shutdownTimeout = 3000
-const maximumLogLines = 200
-# How long completion may block Vim, in milliseconds.
-const completionPatience = 80
 
 var state = 'stopped'
 # Whether it stopped because of a failure.
@@ -41,16 +37,8 @@ var startedAt = reltime()
 var quickDeaths = 0
 var initializeTimer = 0
 var restartTimer = 0
-# Requests made before the service is ready: [method, params, Done].
-var waiting: list<list<any>> = []
 # Whether requests wait until the user has confirmed their name.
 var isHeld = false
-# Callbacks of open requests, which are answered with an error if the service dies.
-var asked: dict<func(dict<any>)> = {}
-var lastAsked = 0
-var logLines: list<string> = []
-# The last answer to `Ask`, by method.
-var lastResults: dict<dict<any>> = {}
 
 export def IsReady(): bool
   return state ==# 'ready'
@@ -93,10 +81,6 @@ enddef
 
 export def HasUndo(): bool
   return Said()->get('undo', false)
-enddef
-
-export def Log(): list<string>
-  return logLines
 enddef
 
 # Starts the service unless it runs. Returns whether it runs or is about to.
@@ -142,7 +126,7 @@ def Launch(): bool
     state = 'stopped'
     hasFailed = true
     status.Warn($'Set g:notes_lsp_command: cannot run {command[0]}')
-    FailWaiting('')
+    pending.FailHeld('')
     return false
   endif
   incarnation += 1
@@ -155,7 +139,7 @@ def Launch(): bool
   job = job_start(command, {
     in_mode: 'raw', out_mode: 'raw', err_mode: 'nl', noblock: 1, stoponexit: '',
     out_cb: (_, chunk) => OnChunk(mine, chunk),
-    err_cb: (_, line) => Remember(line),
+    err_cb: (_, line) => incoming.Remember(line),
     exit_cb: (_, code) => Guarded(() => OnExit(mine, code)),
   })
   channel = job_getchannel(job)
@@ -176,7 +160,7 @@ def Launch(): bool
   endif
   initializeTimer = timer_start(initializeTimeout, (_) => {
     if state ==# 'starting' && mine == incarnation
-      Remember('initialize was not answered in time')
+      incoming.Remember('initialize was not answered in time')
       job_stop(job, 'kill')
     endif
   })
@@ -210,7 +194,7 @@ def OnInitialized(mine: number, answer: dict<any>)
     Stop()
     hasFailed = true
     status.Warn($'The service failed to start: {why}')
-    FailWaiting('')
+    pending.FailHeld('')
     return
   endif
   server = result
@@ -234,9 +218,7 @@ def OnInitialized(mine: number, answer: dict<any>)
 enddef
 
 def SendWaiting()
-  const requests = waiting
-  waiting = []
-  for [method, params, Done] in requests
+  for [method, params, Done] in pending.TakeHeld()
     Request(method, params, Done)
   endfor
 enddef
@@ -251,11 +233,11 @@ def OnExit(mine: number, code: number)
   quickDeaths = wasQuick ? quickDeaths + 1 : 1
   state = 'restarting'
   buffer.OnServiceGone()
-  FailAsked('The service stopped; try again')
+  pending.FailAsked('The service stopped; try again')
   if quickDeaths >= maximumQuickDeaths
     state = 'stopped'
     hasFailed = true
-    FailWaiting('')
+    pending.FailHeld('')
     status.Warn('The service keeps failing. :NotesDoctor shows why')
     return
   endif
@@ -282,13 +264,13 @@ export def Stop()
   hasFailed = false
   if isRunning && ch_status(channel) ==# 'open'
     if wasReady
-      Write({id: lastAsked + 1, method: 'shutdown'})
+      Write({id: pending.NextId(), method: 'shutdown'})
     endif
     Write({method: 'exit'})
     WaitForEnd()
   endif
   buffer.OnServiceGone()
-  FailAsked('')
+  pending.FailAsked('')
 enddef
 
 # The service stores what it has before it ends; stops waiting only for one that hangs.
@@ -303,7 +285,7 @@ enddef
 export def Request(method: string, params: dict<any>, Done: func(dict<any>))
   if state !=# 'ready' || isHeld && method !=# 'notes/setName'
     if state ==# 'ready' || state ==# 'restarting' || Start()
-      waiting->add([method, params, Done])
+      pending.Hold(method, params, Done)
     endif
     return
   endif
@@ -312,66 +294,24 @@ enddef
 
 def Send(message: dict<any>, Done: func(dict<any>))
   if !Post(message, Done)
-    OnAnswer(lastAsked, {error: {code: -32603, message: 'The service does not answer; try again'}})
+    pending.FailLast('The service does not answer; try again')
   endif
 enddef
 
 # Writes a request. Returns whether the service is there to read it.
 def Post(message: dict<any>, Done: func(dict<any>)): bool
-  lastAsked += 1
-  asked[lastAsked] = Done
-  return Write(message->copy()->extend({id: lastAsked}))
-enddef
-
-def OnAnswer(id: number, answer: dict<any>)
-  if asked->has_key(id)
-    const Done = asked->remove(id)
-    Done(answer)
-  endif
+  return Write(message->copy()->extend({id: pending.Expect(Done)}))
 enddef
 
 # Puts a message into the pipe, or in front of it. Returns whether the service is there to read it.
-def Write(message: dict<any>): bool
+export def Write(message: dict<any>): bool
   try
     ch_sendraw(channel, frames.Encode(message))
     return true
   catch
-    Remember(v:exception)
+    incoming.Remember(v:exception)
     return false
   endtry
-enddef
-
-def FailAsked(why: string)
-  const left = asked->values()
-  asked = {}
-  for Done in left
-    Done({error: {code: -32603, message: why}})
-  endfor
-enddef
-
-def FailWaiting(why: string)
-  const left = waiting
-  waiting = []
-  for [_, _, Done] in left
-    Done({error: {code: -32603, message: why}})
-  endfor
-enddef
-
-# Asks and waits briefly, for completion only; returns the previous answer, or {}, if this one takes longer.
-export def Ask(method: string, params: dict<any>): dict<any>
-  final box = {isNew: false}
-  Request(method, params, (answer) => {
-    box.isNew = true
-    const result = answer->get('result')
-    if type(result) == v:t_dict
-      lastResults[method] = result
-    endif
-  })
-  const start = reltime()
-  while !box.isNew && reltimefloat(reltime(start)) * 1000 < completionPatience
-    sleep 2m
-  endwhile
-  return lastResults->get(method, {})
 enddef
 
 # Sends a notification. Returns whether it went out; if not, the service is about to be started again.
@@ -387,59 +327,14 @@ def OnChunk(mine: number, chunk: string)
   try
     bodies = frames.Receive(reader, chunk)
   catch
-    Remember(v:exception .. ': ' .. chunk->strpart(0, 200)->strtrans())
+    incoming.Remember(v:exception .. ': ' .. chunk->strpart(0, 200)->strtrans())
     job_stop(job, 'kill')
   endtry
   for body in bodies
-    Guarded(() => Take(body))
+    Guarded(() => {
+      incoming.Take(body)
+    })
   endfor
-enddef
-
-# Handles a message from the service.
-export def Take(body: string)
-  OnMessage(safe.Clean(json_decode(body), body))
-enddef
-
-def OnMessage(message: any)
-  if type(message) != v:t_dict
-    return
-  elseif !message->has_key('method')
-    if type(message->get('id')) == v:t_number
-      OnAnswer(message.id, message)
-    endif
-    return
-  endif
-  const params = message->get('params', {})
-  if message->has_key('id')
-    # The service makes no request that this client could answer.
-    Write({id: message.id, error: {code: -32601, message: $'{message.method} is not supported'}})
-  elseif message.method ==# 'notes/edit'
-    sync.OnEdit(params)
-  elseif message.method ==# 'notes/cursors'
-    sync.OnCursors(params)
-  elseif message.method ==# 'notes/check'
-    sync.OnCheck(params)
-  elseif message.method ==# 'notes/file'
-    workingfile.OnFile(params)
-  elseif message.method ==# 'notes/resync'
-    sync.OnResync(params)
-  elseif message.method ==# 'notes/event'
-    commands.OnEvent(params)
-  elseif message.method ==# 'notes/statusChanged'
-    commands.OnStatusChanged(params)
-  elseif message.method ==# 'window/showMessage'
-    status.Say(params.message->substitute('^notes-lsp: ', '', ''))
-  elseif message.method ==# 'window/logMessage'
-    Remember(params.message)
-  endif
-enddef
-
-# Adds a line to what :NotesDoctor shows.
-export def Remember(line: string)
-  logLines->add(line)
-  if len(logLines) > maximumLogLines
-    logLines->remove(0)
-  endif
 enddef
 
 def Guarded(Act: func())

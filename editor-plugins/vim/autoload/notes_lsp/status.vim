@@ -79,6 +79,20 @@ export def NotANote()
   Warn(&buftype == '' ? 'Not a note. :NotesAdopt makes it one' : 'This is no note; go to one first')
 enddef
 
+# Shows the line of an event, as urgent as the service says.
+export def Tell(event: dict<any>)
+  # Of several people the one who points.
+  const line = event->get('line', event->get('message', '')) .. (event->get('kind', '') ==# 'pointed' ? $' {event->get("name", "")}' : '')
+  const level = event->get('level', 'urgent')
+  if level ==# 'words'
+    Urge(line)
+  elseif level ==# 'news'
+    Say(line)
+  else
+    Warn(line)
+  endif
+enddef
+
 # Says where the user's words are. Goes before all waiting messages, and replaces an unread one of ours, which
 # then waits again.
 export def Urge(message: string)

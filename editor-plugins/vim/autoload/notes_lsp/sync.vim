@@ -9,6 +9,7 @@ import autoload 'notes_lsp/gate.vim'
 import autoload 'notes_lsp/apply.vim'
 import autoload 'notes_lsp/buffer.vim'
 import autoload 'notes_lsp/presence.vim'
+import autoload 'notes_lsp/incoming.vim'
 import autoload 'notes_lsp/service.vim'
 import autoload 'notes_lsp/status.vim'
 import autoload 'notes_lsp/workingfile.vim'
@@ -16,8 +17,6 @@ import autoload 'notes_lsp/workingfile.vim'
 var isDraining = false
 # While an edit is being applied, the shadow is ahead of the buffer, and autocommands report changes that are not the user's.
 var isApplying = false
-# Earlier changes that a late list of carets can be carried over.
-const rememberedChanges = 64
 
 # Sends what the user has changed since the last call. Cheap if nothing has changed.
 export def Flush(note: dict<any>, force: bool): bool
@@ -41,7 +40,7 @@ export def Flush(note: dict<any>, force: bool): bool
     buffer.Publish(note)
     return false
   endif
-  Remember(note, [difference.edit])
+  presence.Carry(note, [difference.edit])
   note.shadow = now
   note.bytes += difference.bytes
   SendChange(note, [{range: difference.edit.range, text: difference.edit.newText}])
@@ -89,17 +88,7 @@ export def SendWhole(note: dict<any>)
   note.bytes = text.ByteCount(note.shadow)
   note.tick = getbufvar(note.bufnr, 'changedtick')
   note.hint = {}
-  note.changes = []
   SendChange(note, [{text: note.shadow->join("\n")}])
-enddef
-
-# Records a change with the version and rev before it, and moves the carets on the screen.
-def Remember(note: dict<any>, edits: list<dict<any>>)
-  note.changes->add({version: note.version, rev: note.rev, edits: edits})
-  if len(note.changes) > rememberedChanges
-    note.changes->remove(0)
-  endif
-  presence.Carry(note, edits)
 enddef
 
 # Sends pending edits, then applies received ones, unless the user is in the middle of something.
@@ -144,7 +133,7 @@ def Take(note: dict<any>, message: dict<any>)
   try
     isApplying = true
     final edits = text.Clamped(note.shadow, message.edits)
-    Remember(note, edits)
+    presence.Carry(note, edits)
     note.bytes += apply.Edits(note.bufnr, note.shadow, edits)
   catch
     isApplying = false
@@ -183,7 +172,7 @@ enddef
 def Repair(note: dict<any>, what: string)
   SendWhole(note)
   status.Say('The text differed from the note; sent in full')
-  service.Remember($'{note.path} differed: {what}')
+  incoming.Remember($'{note.path} differed: {what}')
 enddef
 
 export def OnEdit(params: dict<any>)
@@ -225,7 +214,8 @@ export def OnResync(params: dict<any>)
   endif
 enddef
 
-# The others' carets, carried over what has changed here since the service wrote them down.
+# The others' carets. They wait for the edit that they were written down after; what was typed here since, they do not know,
+# and so they are asked for again.
 export def OnCursors(params: dict<any>)
   final note = buffer.WithURI(params.uri)
   if empty(note)
@@ -234,15 +224,10 @@ export def OnCursors(params: dict<any>)
   note.lateCarets = {}
   if params.rev > note.rev
     note.lateCarets = params
-    return
+  elseif params.version != note.version || params.rev != note.rev
+    service.Notify('notes/ack', {uri: note.uri, version: note.version, rev: note.rev, carets: true})
+  else
+    presence.Show(note, params.peers)
+    buffer.Publish(note)
   endif
-  presence.Show(note, params.peers)
-  const from = note.changes->indexof((_, it) => it.version == params.version && it.rev == params.rev)
-  if from >= 0 && (params.version != note.version || params.rev != note.rev)
-    for change in note.changes->slice(from)
-      presence.Carry(note, change.edits)
-    endfor
-  endif
-  presence.Redraw(note)
-  buffer.Publish(note)
 enddef

@@ -1,0 +1,40 @@
+import AutomergeRepo
+import Foundation
+
+/// A ticket as an editor shows it: what it lets others do, the ticket itself, and its words to read aloud.
+struct TicketScreen {
+  let lines: [String]
+
+  init(_ ticket: SharedTicket, _ access: Access, uses: Int, width: Int, _ time: ScreenTime) {
+    let verb = access == .read ? "read" : "edit"
+    let count = uses == 1 ? "one use" : "\(uses) uses"
+    let by = ticket.expires.map { ", by " + time.full(Date(timeIntervalSince1970: Double($0) / 1000)) } ?? ""
+    lines =
+      ["Anyone with this ticket can \(verb) this note (\(count))", ""] + Self.wrapped(ticket.text, to: width)
+      + ["", "Or read aloud:"] + Self.wrapped(ticket.words, to: width)
+      + [
+        "", "You must both be online, and in reach of each other\(by).",
+        "Copied. :NotesTicket closes this, and shows it again",
+      ]
+  }
+
+  /// Lines of at most that width, broken between words; only what has no blank is broken elsewhere.
+  static func wrapped(_ text: String, to width: Int) -> [String] {
+    let width = max(1, width)
+    var lines = [""]
+    for word in text.split(whereSeparator: \.isWhitespace) {
+      var line = lines.removeLast()
+      if !line.isEmpty, line.count + 1 + word.count > width {
+        lines.append(line)
+        line = ""
+      }
+      line += (line.isEmpty ? "" : " ") + word
+      while line.count > width {
+        lines.append(String(line.prefix(width)))
+        line = String(line.dropFirst(width))
+      }
+      lines.append(line)
+    }
+    return lines
+  }
+}

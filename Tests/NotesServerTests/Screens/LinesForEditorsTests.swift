@@ -1,0 +1,196 @@
+import AutomergeRepo
+import Foundation
+import JSONRPC
+import RepoTestSupport
+import TestSupport
+import Testing
+
+@testable import NotesServer
+
+/// What the service words for the editors, so that all of them show the same: events, the people of a note, tickets, invitations.
+@Suite struct LinesForEditorsTests {
+  // MARK: Events
+
+  private static func line(_ event: JSONValue) -> [String] {
+    EventLine(of: event).map { [$0.level.rawValue, $0.text] } ?? []
+  }
+
+  @Test func aLineSaysWhatToDoAboutAnEvent() {
+    #expect(
+      Self.line(["kind": "invited", "invitation": "1", "message": "Ben invites you to \"Tea\""])
+        == ["urgent", "Ben invites you to \"Tea\". :NotesAnswer to reply"])
+    #expect(
+      Self.line(["kind": "accepted", "invitation": "1", "message": "Ben accepted."])
+        == ["urgent", "Ben accepted. :NotesAnswer to compare codes"])
+    #expect(Self.line(["kind": "away", "message": "Ben wrote 3 words"]) == ["news", "Ben wrote 3 words. :NotesDiff"])
+    #expect(
+      Self.line(["kind": "keyChanged", "message": "WARNING: another key calls itself Ben"])
+        == ["urgent", "WARNING: another key calls itself Ben. :NotesVerify"])
+    #expect(
+      Self.line(["kind": "deleted", "message": "Deleted for everyone: \"Tea\"; undelete restores it"])
+        == ["urgent", "Deleted for everyone: \"Tea\"; :NotesUndelete restores it"])
+    #expect(Self.line(["kind": "online", "message": "Ben is online"]) == ["news", "Ben is online"])
+    #expect(Self.line(["kind": "created", "id": "x"]) == [])
+    #expect(Self.line(["kind": "online", "message": ""]) == [])
+  }
+
+  @Test func whereTheWordsAreIsSaidBeforeEverythingElse() {
+    #expect(
+      Self.line(["kind": "recovered", "copy": "a copy of \"Tea\"", "message": "Kept"])
+        == ["words", ":NotesRecovered has a copy of \"Tea\""])
+    #expect(
+      Self.line(["kind": "refused", "recovered": "/x.md", "message": "Read-only: \"Tea\" stays"])
+        == ["words", ":NotesRecovered has your words; this note is read-only"])
+  }
+
+  // MARK: Carets
+
+  /// An editor that was sent carets before the service knew of its last change asks for them again.
+  @Test @AutomergeRepo func caretsAreSentAgainWhenAnEditorAsksForThem() async throws {
+    let ana = ServiceUnderTest(RepoWorld(random: RandomSource(SeededGenerator(seed: 5))), "ana")
+    try await ana.start()
+    _ = try await ana.request("notes/create", ["title": "Shopping", "text": "tea\n"])
+    let uri = "file:///notes/Shopping.md"
+    ana.open(uri, "tea\n")
+    try await ana.wait(for: "the buffer to be the note") { ana.binding(uri) != nil }
+    ana.change(uri, "tea\nmilk\n", version: 2)
+    func lists() -> [JSONValue] { ana.sent.filter { $0["method"] == "notes/cursors" } }
+    let before = lists().count
+    ana.send("notes/ack", ["uri": .string(uri), "version": 2, "rev": 0])
+    ana.send("notes/ack", ["uri": .string(uri), "version": 1, "rev": 0, "carets": true])
+    ana.send("notes/ack", ["uri": .string(uri), "version": 2, "rev": 0, "carets": true])
+    try await ana.wait(for: "the carets") { lists().count > before }
+    #expect(lists().count == before + 1)
+    #expect(lists().last?["params"]?["version"] == 2)
+  }
+
+  // MARK: Company
+
+  private static func person(
+    _ name: String, _ state: PersonStatus.State, pending: Int = 0, received: Int? = nil
+  ) -> PersonStatus {
+    let person = PersonSummary(peer: PeerId(name), name: name, access: .write, isConnected: state != .unreachable)
+    return PersonStatus(person: person, state: state, pending: pending, percentReceived: received, forges: false)
+  }
+
+  /// The status line of an editor without carets, for the text that the status is of, or a later one.
+  private static func words(_ people: [PersonStatus], isLater: Bool = false) -> String {
+    let groups = Company(people).json.arrayValue ?? []
+    return groups.map { group in
+      let before = (isLater ? group["whenLater"]?.stringValue : nil) ?? group["before"]?.stringValue ?? ""
+      let names =
+        group["count"]?.intValue.map { "\($0) people" }
+        ?? (group["people"]?.arrayValue ?? [])
+        .map { ($0["shown"]?.stringValue ?? "") + ($0["more"]?.stringValue ?? "") }.joined(separator: ", ")
+      return before + names + (group["after"]?.stringValue ?? "")
+    }.joined(separator: "; ")
+  }
+
+  @Test func theCompanySaysHowFarTheOthersAreTheMostUrgentFirst() {
+    let ana = Self.person("Ana", .inSync)
+    #expect(Self.words([]) == "")
+    #expect(Self.words([ana]) == "synced with Ana")
+    #expect(Self.words([ana], isLater: true) == "sending to Ana")
+    #expect(
+      Self.words([ana, Self.person("Bo", .behind, pending: 3)]) == "3 changes not yet sent to Bo; synced with Ana")
+    #expect(Self.words([Self.person("Bo", .behind, pending: 1)]) == "1 change not yet sent to Bo")
+    #expect(Self.words([ana, Self.person("Bo", .unreachable)]) == "Bo unreachable; synced with Ana")
+    #expect(Self.words([Self.person("Bo", .refused)]) == "refused by Bo")
+    #expect(Self.words([Self.person("Cy", .behind, received: 34)]) == "receiving from Cy (34%)")
+    #expect(
+      Self.words([Self.person("Cy", .behind, pending: 2, received: 34), Self.person("Bo", .behind, pending: 1)])
+        == "receiving from Cy (34%); 2 changes not yet sent to Bo, Cy")
+    #expect(Self.words((0..<5).map { Self.person("P\($0)", .inSync) }) == "synced with 5 people")
+    #expect(Self.words([ana, ana]) == "synced with Ana")
+    #expect(Self.words([Self.person("Theodora Longname", .inSync)]) == "synced with Theodora Longna…")
+    #expect(Self.words([Self.person("A\u{202E}na\n", .inSync)]) == "synced with Ana ")
+  }
+
+  /// What is not said is not there either: an editor looks whether a member is there.
+  @Test func whatIsNotSaidIsNotThere() {
+    let ana: JSONValue = ["name": "Ana", "shown": "Ana"]
+    #expect(
+      Company([Self.person("Ana", .inSync)]).json
+        == [["before": "synced with ", "whenLater": "sending to ", "people": [ana]]])
+    #expect(
+      Company((0..<4).map { Self.person("P\($0)", .unreachable) }).json
+        == [["before": "", "after": " unreachable", "count": 4]])
+    let question = InvitationQuestion(Self.invitation(.received, title: "Tea", code: nil)).json
+    #expect(
+      question["choices"] == [
+        ["label": "accept", "accept": true], ["label": "decline", "accept": false, "message": "Declined"],
+        ["label": "block Ben", "accept": false, "block": true, "message": "Blocked Ben"],
+      ])
+  }
+
+  // MARK: Tickets
+
+  @Test func aTicketIsBrokenBetweenWords() {
+    let words = (0..<25).map { "word\($0)" }.joined(separator: " ")
+    let lines = TicketScreen.wrapped(words, to: 30)
+    #expect(lines.joined(separator: " ") == words && lines.allSatisfy { $0.count <= 30 })
+    #expect(TicketScreen.wrapped("abcde", to: 3) == ["abc", "de"])
+    #expect(TicketScreen.wrapped("ab", to: 0) == ["a", "b"])
+  }
+
+  @Test func aTicketSaysWhatItLetsOthersDo() {
+    let ticket = SharedTicket(text: "notes:abc", words: "one two", expires: 1_700_000_000_000)
+    let time = ScreenTime(now: Date(timeIntervalSince1970: 1_700_000_100)) { time in
+      var time = time, parts = tm()
+      gmtime_r(&time, &parts)
+      return parts
+    }
+    #expect(
+      TicketScreen(ticket, .read, uses: 3, width: 40, time).lines == [
+        "Anyone with this ticket can read this note (3 uses)", "", "notes:abc", "", "Or read aloud:", "one two", "",
+        "You must both be online, and in reach of each other, by 22:13.",
+        "Copied. :NotesTicket closes this, and shows it again",
+      ])
+  }
+
+  @Test func aTicketsOptionsAreReadAsTheyAreTyped() throws {
+    let options = try ShareOptions(" read  uses=3 days=7")
+    #expect(options.access == .read && options.uses == 3 && options.expiresIn == .seconds(7 * 86400))
+    #expect(try ShareOptions("hours=2").expiresIn == .seconds(7200))
+    #expect(try ShareOptions("").access == nil)
+    for wrong in ["reed", "uses", "uses=", "uses=0", "uses=-1", "uses=99999999999999999999", "days=1=2"] {
+      let problem = #expect(throws: NotesError.self) { try ShareOptions(wrong) }
+      #expect(problem?.message.hasSuffix("is no option; :NotesShare read uses=3 days=7") == true)
+    }
+  }
+
+  // MARK: Invitations
+
+  private static func invitation(
+    _ direction: InvitationSummary.Direction, title: String?, access: Access = .write, code: String? = "123456"
+  ) -> InvitationSummary {
+    InvitationSummary(
+      invitation: "i", direction: direction, peer: PeerId("ben"), name: "Ben", document: DocumentId(), title: title,
+      access: access, code: code, awaitsConfirmation: direction == .sent)
+  }
+
+  private static func labels(_ question: JSONValue) -> [String] {
+    (question["choices"]?.arrayValue ?? []).compactMap { $0["label"]?.stringValue }
+  }
+
+  @Test func theDigitsStandBeforeWhatOthersWrite() {
+    let received = InvitationQuestion(Self.invitation(.received, title: "1\u{202E}\n23", access: .read)).json
+    #expect(received["line"] == "123 456  Ben invites you to \"1 23\" (read-only)")
+    #expect(received["title"] == "Ben invites you to \"1 23\" (read-only)")
+    #expect(Self.labels(received) == ["123 456 on both screens: accept", "decline", "block Ben"])
+    let known = InvitationQuestion(Self.invitation(.received, title: nil, code: nil)).json
+    #expect(known["line"] == "Ben invites you to \"a note\"" && Self.labels(known).first == "accept")
+    let sent = InvitationQuestion(Self.invitation(.sent, title: "Tea")).json
+    #expect(sent["line"] == "123 456  Ben accepted \"Tea\"")
+    #expect(Self.labels(sent) == ["123 456 on both screens: share", "another code, or none: cancel"])
+    #expect(InvitationQuestion.noneIsOpen(nil) == "No invitations")
+    #expect(
+      InvitationQuestion.noneIsOpen(Self.invitation(.sent, title: "Tea")) == "Code 123 456: Ben has not accepted yet")
+  }
+
+  @Test func anotherKeyUnderAKnownNameIsAWarning() {
+    var stranger = Self.invitation(.received, title: "Tea")
+    stranger.isNameShared = true
+    #expect(InvitationQuestion(stranger).json["line"] == "123 456  WARNING: Ben is not who you met")
+  }
+}
