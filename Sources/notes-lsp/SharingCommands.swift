@@ -94,7 +94,8 @@ struct RemovePerson: ParsableCommand {
 struct Join: ParsableCommand {
   static let configuration = CommandConfiguration(
     abstract: "Join a note with a ticket and print the path of its file.",
-    discussion: "Takes a ticket or its 25 words, and waits until the whole note is here. Needs an editor with a note open.")
+    discussion:
+      "Takes a ticket or its 25 words, and waits until the whole note is here. Needs an editor with a note open.")
 
   @OptionGroup var store: StoreOptions
   @Argument(help: "The ticket, or its words.") var ticket: [String]

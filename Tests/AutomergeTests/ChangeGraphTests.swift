@@ -7,7 +7,7 @@ import Testing
 @Suite struct ChangeGraphTests {
   /// Changes on top of the heads, of one head, or of changes from long ago.
   private func graph(_ count: Int, _ random: inout SeededGenerator) -> ChangeGraph {
-    var graph = ChangeGraph()
+    let graph = ChangeGraph()
     for row in 0..<count {
       var deps: Set<UInt32> = []
       switch Int.random(in: 0..<10, using: &random) {

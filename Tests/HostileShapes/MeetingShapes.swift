@@ -66,6 +66,8 @@ public struct MeetingShapes {
       effects = invitations.confirm(id, areEqual: script.bit())
       if effects.isEmpty { confirmed.remove(id) }
     case 14:
+      // Real ids are random: no two invitations of ours have one.
+      guard !invitations.sent(at: now).contains(where: { $0.id == id }) else { return }
       invited.insert(id)
       (agreed, confirmed) = (agreed.subtracting([id]), confirmed.subtracting([id]))
       effects = invitations.invite(

@@ -68,6 +68,7 @@ import Testing
   }
 
   @Test(arguments: seeds) func noMeetingGrantsWhatWasNotAgreed(seed: UInt64) throws {
+    try check("Meeting", seed: seed, count: 50) { try MeetingShapes.check($0) }
     var random = SeededGenerator(seed: seed)
     for _ in 0..<300 {
       let bytes = steps(400, &random)

@@ -114,7 +114,7 @@ struct LogBuilder {
 
   /// Gives every change its operations: those of its actor after the actor's previous change, up to its own last one.
   mutating func distribute(_ changes: DocumentChanges) throws(LoadError) -> ChangeGraph {
-    var graph = ChangeGraph()
+    let graph = ChangeGraph()
     var cursor = Cursor(actorCount: store.actors.count)
     for (place, each) in found.enumerated().reversed() { cursor.next[Int(each.id.actor)] = place }
     for (place, stretch) in changes.stretches.enumerated() {

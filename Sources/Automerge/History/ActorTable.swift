@@ -29,11 +29,17 @@ final class ActorTable {
       let middle = (low + high) / 2
       if actors[Int(sorted[middle])] < actor { low = middle + 1 } else { high = middle }
     }
-    actors.append(actor)
+    // Taken out while they change: see decision 25.
+    var (takenActors, takenRanks): ([ActorId], [UInt32]) = ([], [])
+    swap(&takenActors, &actors)
+    takenActors.append(actor)
+    swap(&takenActors, &actors)
     indices[actor] = index
     sorted.insert(index, at: low)
     let rank = rank(at: low)
-    ranks.append(rank ?? 0)
+    swap(&takenRanks, &ranks)
+    takenRanks.append(rank ?? 0)
+    swap(&takenRanks, &ranks)
     if rank == nil { spreadRanks() }
     return index
   }
@@ -57,9 +63,10 @@ final class ActorTable {
   private func spreadRanks() {
     let count = UInt32(sorted.count), step = max(1, min(Self.rankStep, UInt32.max / (count + 1)))
     let start = UInt32.max / 2 - count / 2 * step
-    ranks.withUnsafeMutableBufferPointer { ranks in
-      for (place, actor) in sorted.enumerated() { ranks[Int(actor)] = start + UInt32(place) * step }
-    }
+    var taken: [UInt32] = []
+    swap(&taken, &ranks)
+    for (place, actor) in sorted.enumerated() { taken[Int(actor)] = start + UInt32(place) * step }
+    swap(&taken, &ranks)
   }
 
   /// The order of operations: by counter, then by the actor's bytes.

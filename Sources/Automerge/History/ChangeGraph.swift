@@ -1,7 +1,7 @@
 /// The changes of a document and their dependencies, in the order in which they were applied, which is topological.
 ///
 /// A change is identified here by its row. Hashes are computed in order, on demand.
-struct ChangeGraph {
+final class ChangeGraph {
   private(set) var records = ChangeRecords()
   private(set) var messages: [Int: String] = [:]
   private(set) var extras: [Int: [UInt8]] = [:]
@@ -21,6 +21,14 @@ struct ChangeGraph {
   /// verified.
   private var expected: (rows: [UInt32], heads: [ChangeHash])?
 
+  init() {}
+
+  /// A copy, to be changed independently.
+  init(copying other: ChangeGraph) {
+    (records, messages, extras, heads) = (other.records, other.messages, other.extras, other.heads)
+    (lastRows, maxOp, hashes, rows, expected) = (other.lastRows, other.maxOp, other.hashes, other.rows, other.expected)
+  }
+
   var count: Int { records.count }
 
   /// The rows that a change depends on, in its own order.
@@ -36,7 +44,7 @@ struct ChangeGraph {
   func changeCount(of actor: UInt32) -> UInt32 { lastRow(of: actor).map { records[Int($0)].seq } ?? 0 }
 
   /// The index of a row among the heads, which ascend.
-  private func headPlace(of row: UInt32) -> Int? {
+  private static func place(of row: UInt32, in heads: [UInt32]) -> Int? {
     var low = 0, high = heads.count
     while low < high {
       let middle = (low + high) / 2
@@ -50,73 +58,130 @@ struct ChangeGraph {
   func endOfStretch(from row: Int) -> Int { records.endOfStretch(from: row) }
 
   /// Adds a change. Its dependencies are rows in the change's own order.
-  mutating func append(_ record: ChangeRecord, deps rows: [UInt32], message: String?, extra: [UInt8]) {
+  func append(_ record: ChangeRecord, deps rows: [UInt32], message: String?, extra: [UInt8]) {
     let row = count
-    if let message { messages[row] = message }
-    if !extra.isEmpty { extras[row] = extra }
-    records.append(record, deps: rows)
+    if let message {
+      var taken: [Int: String] = [:]
+      swap(&taken, &messages)
+      taken[row] = message
+      swap(&taken, &messages)
+    }
+    if !extra.isEmpty {
+      var taken: [Int: [UInt8]] = [:]
+      swap(&taken, &extras)
+      taken[row] = extra
+      swap(&taken, &extras)
+    }
+    append(record, deps: rows)
+    var taken: [UInt32] = []
+    swap(&taken, &heads)
     for row in rows {
-      if let place = headPlace(of: row) { heads.remove(at: place) }
+      if let place = Self.place(of: row, in: taken) { taken.remove(at: place) }
     }
-    heads.append(UInt32(row))
-    if Int(record.actor) >= lastRows.count {
-      lastRows.append(contentsOf: repeatElement(nil, count: Int(record.actor) + 1 - lastRows.count))
-    }
-    lastRows[Int(record.actor)] = UInt32(row)
+    taken.append(UInt32(row))
+    swap(&taken, &heads)
+    setLastRow(of: record.actor, to: UInt32(row))
     if record.opCount > 0 { maxOp = max(maxOp, record.maxOp) }
   }
 
   /// Adds a change that depends on the only head alone and has the same author; false if there is no such head.
-  mutating func appendToOwnHead(author: UInt32, startOp: UInt32, opCount: UInt32, time: Int64) -> Bool {
+  func appendToOwnHead(author: UInt32, startOp: UInt32, opCount: UInt32, time: Int64) -> Bool {
     let row = UInt32(count)
     guard row > 0, heads.count == 1, heads[0] == row - 1 else { return false }
     let last = records[Int(row) - 1]
     guard last.actor == author else { return false }
     let record = ChangeRecord(actor: author, seq: last.seq + 1, startOp: startOp, opCount: opCount, time: time)
-    records.append(record, deps: CollectionOfOne(row - 1))
-    heads[0] = row
-    lastRows[Int(author)] = row
+    append(record, deps: CollectionOfOne(row - 1))
+    setHead(row)
+    setLastRow(of: author, to: row)
     if opCount > 0 { maxOp = max(maxOp, record.maxOp) }
     return true
   }
 
   /// Adds `more` changes like the last one, which is the only head: each depends on the one before it and has the same
   /// author, time and number of operations.
-  mutating func repeatLast(_ more: Int) {
+  func repeatLast(_ more: Int) {
     guard more > 0 else { return }
-    records.lengthenLast(by: more)
+    var taken = ChangeRecords()
+    swap(&taken, &records)
+    taken.lengthenLast(by: more)
+    swap(&taken, &records)
     guard let last = records.last else { return }
     let row = UInt32(count - 1)
-    heads = [row]
-    lastRows[Int(last.actor)] = row
+    setHead(row)
+    setLastRow(of: last.actor, to: row)
     if last.opCount > 0 { maxOp = max(maxOp, last.maxOp) }
   }
 
   /// Reserves room for the hashes of more changes.
-  mutating func reserve(_ more: Int) {
+  func reserve(_ more: Int) {
     guard more > hashes.count / 4 else { return }
-    hashes.reserveCapacity(hashes.count + more)
-    rows.reserve(more, hashes)
+    changeHashes { hashes, rows in
+      hashes.reserveCapacity(hashes.count + more)
+      rows.reserve(more, hashes)
+    }
+  }
+
+  // MARK: Changing
+
+  // What is changed is taken out of the object meanwhile, so that reading it costs no check: see decision 25.
+
+  @inline(__always)
+  private func append(_ record: ChangeRecord, deps rows: some Collection<UInt32>) {
+    var taken = ChangeRecords()
+    swap(&taken, &records)
+    taken.append(record, deps: rows)
+    swap(&taken, &records)
+  }
+
+  private func setLastRow(of actor: UInt32, to row: UInt32) {
+    var taken: [UInt32?] = []
+    swap(&taken, &lastRows)
+    if Int(actor) >= taken.count {
+      taken.append(contentsOf: repeatElement(nil, count: Int(actor) + 1 - taken.count))
+    }
+    taken[Int(actor)] = row
+    swap(&taken, &lastRows)
+  }
+
+  /// Sets the only head.
+  private func setHead(_ row: UInt32) {
+    var taken: [UInt32] = []
+    swap(&taken, &heads)
+    if taken.count == 1 { taken[0] = row } else { taken = [row] }
+    swap(&taken, &heads)
+  }
+
+  @inline(__always)
+  private func changeHashes(_ body: (inout [ChangeHash], inout HashIndex) -> Void) {
+    var (takenHashes, takenRows): ([ChangeHash], HashIndex) = ([], HashIndex())
+    swap(&takenHashes, &hashes)
+    swap(&takenRows, &rows)
+    body(&takenHashes, &takenRows)
+    swap(&takenHashes, &hashes)
+    swap(&takenRows, &rows)
   }
 
   // MARK: Hashes
 
   /// Sets the hash of the first row that has none yet.
-  mutating func appendHash(_ hash: ChangeHash) {
-    hashes.append(hash)
-    rows.insert(place: hashes.count - 1, in: hashes)
+  func appendHash(_ hash: ChangeHash) {
+    changeHashes { hashes, rows in
+      hashes.append(hash)
+      rows.insert(place: hashes.count - 1, in: hashes)
+    }
   }
 
   /// Finds a row among those that have a hash.
   func row(of hash: ChangeHash) -> Int? { rows.place(of: hash, in: hashes) }
 
   /// Records which hashes the present heads should have.
-  mutating func expect(_ hashes: [ChangeHash]) { expected = (heads, hashes) }
+  func expect(_ hashes: [ChangeHash]) { expected = (heads, hashes) }
 
   var isVerified: Bool { expected == nil }
 
   /// Compares the hashes of the heads with those that they should have. All rows must have their hashes.
-  mutating func verify() throws(LoadError) {
+  func verify() throws(LoadError) {
     guard let expected else { return }
     guard expected.rows.map({ hashes[Int($0)] }).sorted() == expected.heads.sorted() else {
       throw .inconsistentDocument(.heads)

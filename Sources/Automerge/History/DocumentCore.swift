@@ -4,7 +4,7 @@ final class DocumentCore {
   let bytes: TextBytes
   let store: ObjectStore
   let log: RunLog
-  private let graphCell: Cell<ChangeGraph>
+  let graph: ChangeGraph
   var transaction: Transaction?
   /// The text used last: a person types into one text at a time.
   var lastText: (object: ObjId, id: OpId, tree: TextTree)?
@@ -28,7 +28,7 @@ final class DocumentCore {
     bytes = TextBytes()
     store = ObjectStore(bytes: bytes, actors: actors)
     log = RunLog(bytes: bytes, actors: actors)
-    graphCell = Cell(ChangeGraph())
+    graph = ChangeGraph()
     queue = ChangeQueue()
   }
 
@@ -39,7 +39,7 @@ final class DocumentCore {
     bytes = TextBytes(copying: other.bytes)
     store = ObjectStore(copying: other.store, bytes: bytes, actors: actors)
     log = RunLog(copying: other.log, bytes: bytes, actors: actors)
-    graphCell = Cell(other.graph)
+    graph = ChangeGraph(copying: other.graph)
     (queue, firstNewRow) = (other.queue, other.firstNewRow)
   }
 
@@ -47,14 +47,9 @@ final class DocumentCore {
   init(actor: ActorId, store: ObjectStore, log: RunLog, graph: ChangeGraph) {
     own = (actor, nil)
     (actors, bytes, self.store, self.log) = (store.actors, store.bytes, store, log)
-    graphCell = Cell(graph)
+    self.graph = graph
     queue = ChangeQueue()
     firstNewRow = graph.count
-  }
-
-  var graph: ChangeGraph {
-    @inline(__always) unsafeAddress { UnsafePointer(graphCell.address) }
-    @inline(__always) unsafeMutableAddress { graphCell.address }
   }
 
   var actor: ActorId {

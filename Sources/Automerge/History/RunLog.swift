@@ -11,7 +11,7 @@ final class RunLog: OpSource {
     let start: UInt32
   }
 
-  private let loggedCell = Cell<[Logged]>([])
+  private var logged: [Logged] = []
   private(set) var others: [OtherOp] = []
   /// How many operations there are.
   private(set) var opCount = 0
@@ -30,11 +30,6 @@ final class RunLog: OpSource {
     (logged, others, opCount) = (other.logged, other.others, other.opCount)
   }
 
-  private var logged: [Logged] {
-    @inline(__always) unsafeAddress { UnsafePointer(loggedCell.address) }
-    @inline(__always) unsafeMutableAddress { loggedCell.address }
-  }
-
   var text: [UInt8] { bytes.bytes }
   var actorList: [ActorId] { actors.actors }
 
@@ -50,6 +45,10 @@ final class RunLog: OpSource {
   func append(_ run: OpRun, id: OpId) {
     let start = UInt32(opCount)
     opCount += Int(run.count)
+    // Taken out while it changes: see decision 25.
+    var logged: [Logged] = []
+    swap(&logged, &self.logged)
+    defer { swap(&logged, &self.logged) }
     if let last = logged.last, last.id.actor == id.actor, last.id.counter &+ last.run.count == id.counter,
       last.run.byteCount == last.run.count && run.byteCount == run.count
         || Int(last.run.byteCount) + Int(run.byteCount) <= Self.maximumWideByteCount,

@@ -39,6 +39,17 @@ struct OpIndex {
 }
 
 extension TextTree {
+  /// Records that `leaf` contains the `count` elements from `first` on.
+  @inline(__always)
+  func assign(_ first: OpId, count: Int, leaf: UInt32) {
+    if index.isMadeLater { return }
+    // Taken out while it changes: see decision 25.
+    var taken = OpIndex()
+    swap(&taken, &index)
+    taken.assign(first, count: count, leaf: leaf)
+    swap(&taken, &index)
+  }
+
   /// The index of the present tree.
   /// - Complexity: O(n) in the runs.
   func makeIndex() -> OpIndex {

@@ -3,8 +3,8 @@
 ///
 /// Every actor writes into a lane of its own, so that each writer's text stays contiguous while several people type.
 final class TextBytes {
-  private let bytesCell: Cell<[UInt8]>
-  private let lanesCell: Cell<[Lane]>
+  private(set) var bytes: [UInt8] = []
+  private var lanes: [Lane] = []
 
   /// Room reserved for one actor; `next` to `end` is free.
   private struct Lane {
@@ -15,24 +15,10 @@ final class TextBytes {
 
   private static let maximumLane = 512
 
-  init() {
-    bytesCell = Cell([])
-    lanesCell = Cell([])
-  }
+  init() {}
 
   init(copying other: TextBytes) {
-    bytesCell = Cell(other.bytes)
-    lanesCell = Cell(other.lanes)
-  }
-
-  private(set) var bytes: [UInt8] {
-    @inline(__always) unsafeAddress { UnsafePointer(bytesCell.address) }
-    @inline(__always) unsafeMutableAddress { bytesCell.address }
-  }
-
-  private var lanes: [Lane] {
-    @inline(__always) unsafeAddress { UnsafePointer(lanesCell.address) }
-    @inline(__always) unsafeMutableAddress { lanesCell.address }
+    (bytes, lanes) = (other.bytes, other.lanes)
   }
 
   /// The most text that a document can hold: offsets have 32 bits.
@@ -42,6 +28,14 @@ final class TextBytes {
 
   /// Stores `text` and returns its offset. The caller has checked `hasRoom`.
   func append(_ text: some Collection<UInt8>, actor: UInt32) -> Int {
+    // Taken out while they change: see decision 25.
+    var (bytes, lanes): ([UInt8], [Lane]) = ([], [])
+    swap(&bytes, &self.bytes)
+    swap(&lanes, &self.lanes)
+    defer {
+      swap(&bytes, &self.bytes)
+      swap(&lanes, &self.lanes)
+    }
     let lane = Int(actor), count = text.count
     if lane >= lanes.count { lanes.append(contentsOf: repeatElement(Lane(), count: lane + 1 - lanes.count)) }
     if lanes[lane].end == bytes.count {

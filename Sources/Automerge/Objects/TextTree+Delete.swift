@@ -47,7 +47,7 @@ extension TextTree {
 
   private func put(_ run: TextRun, at place: Place, from old: UInt32) {
     self[place] = run
-    if place.leaf != old { index.assign(run.id, count: Int(run.count), leaf: place.leaf) }
+    if place.leaf != old { assign(run.id, count: Int(run.count), leaf: place.leaf) }
     let sums = sums(of: run)
     if sums != .zero { add(sums, to: place.leaf) }
   }

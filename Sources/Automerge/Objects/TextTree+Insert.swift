@@ -152,7 +152,7 @@ extension TextTree {
         if run.canMerge(new) {
           run.merge(new)
           self[place] = run
-          index.assign(new.id, count: Int(new.count), leaf: place.leaf)
+          assign(new.id, count: Int(new.count), leaf: place.leaf)
           add(added, to: place.leaf)
           if !isHinted { hint.leaf = Self.none }
           if hint.run > place.run { hint.run = -1 }
@@ -174,7 +174,7 @@ extension TextTree {
         add(TextSums.zero - moved, to: old)
         openGap(&place, count: 2)
         runs[slot(place.leaf, place.run + 1)] = rest
-        if place.leaf != old { index.assign(rest.id, count: Int(rest.count), leaf: place.leaf) }
+        if place.leaf != old { assign(rest.id, count: Int(rest.count), leaf: place.leaf) }
         add(moved, to: place.leaf)
         if let runStart {
           hint.run = place.run
@@ -187,7 +187,7 @@ extension TextTree {
     self[place] = new
     let least = leaves[Int(place.leaf)].least
     if !least.isZero, actors.precedes(new.id, least) { leaves[Int(place.leaf)].least = new.id }
-    index.assign(new.id, count: Int(new.count), leaf: place.leaf)
+    assign(new.id, count: Int(new.count), leaf: place.leaf)
     add(added, to: place.leaf)
     if hint.leaf != place.leaf { hint.leaf = Self.none }
     return Gap(place: place, element: Int(new.count), reference: new.lastId)

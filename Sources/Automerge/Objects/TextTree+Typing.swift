@@ -21,7 +21,7 @@ extension TextTree {
     run.pointee.utf8 += UInt16(measure.utf8)
     run.pointee.utf16 += UInt16(measure.utf16)
     run.pointee.newlines += UInt16(measure.newlines)
-    index.assign(id, count: measure.scalars, leaf: hint.leaf)
+    assign(id, count: measure.scalars, leaf: hint.leaf)
     add(TextSums(measure, elements: measure.scalars), to: hint.leaf)
     return OpId(counter: id.counter - 1, actor: id.actor)
   }

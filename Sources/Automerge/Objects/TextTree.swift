@@ -181,7 +181,7 @@ final class TextTree {
     for each in 0..<moved {
       let run = runs[slot(UInt32(new), each)]
       sums += self.sums(of: run)
-      index.assign(run.id, count: Int(run.count), leaf: UInt32(new))
+      assign(run.id, count: Int(run.count), leaf: UInt32(new))
     }
     leaves[new].sums = sums
     leaves[new].least = leaves[old].least

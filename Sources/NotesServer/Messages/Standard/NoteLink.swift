@@ -78,9 +78,10 @@ struct NoteLink: Hashable {
     return nil
   }
 
-  /// Whether a link can name a note of this title.
+  /// Whether a link can name a note of this title. A mark above a `#` does not change what that means in a link.
   static func canName(_ title: String) -> Bool {
-    title.utf8.count <= maximumLength && !title.contains { "[]|#".contains($0) } && title.first != " "
+    title.utf8.count <= maximumLength && !title.unicodeScalars.contains { "[]|#".unicodeScalars.contains($0) }
+      && title.first != " "
       && title.last != " "
   }
 }
