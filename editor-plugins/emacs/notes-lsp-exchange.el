@@ -81,7 +81,7 @@ prefix argument asks in any case."
     (if-let ((chosen (notes-lsp--text-chosen result)))
         (notes-lsp--import file chosen)
       (notes-lsp--visit result)
-      (notes-lsp--say "%s" (plist-get result :message))
+      (notes-lsp--say "%s" (or (plist-get result :message) ""))
       (dolist (one (append (plist-get result :failed) nil))
         (notes-lsp--log-line (format "%s: %s" (plist-get one :path) (plist-get one :message))))
       (notes-lsp--warn (plist-get result :warning)))))
@@ -187,7 +187,7 @@ If not, that is said before anything is asked for."
   (notes-lsp--with-answer (result :notes/moveItem
                                   (notes-lsp--about (notes-lsp--this-note) :position (1- place))
                                   :waiting "Moving the item…" :background t)
-    (notes-lsp--say "%s" (plist-get result :message))))
+    (notes-lsp--say "%s" (or (plist-get result :message) ""))))
 
 (provide 'notes-lsp-exchange)
 ;;; notes-lsp-exchange.el ends here

@@ -71,7 +71,7 @@ Without one, ask whom.  A buffer that is no note becomes one."
 (defun notes-lsp--told (result)
   "Say what RESULT says that a request has done; return RESULT."
   (run-hooks 'notes-lsp--news-hook)
-  (notes-lsp--say "%s" (plist-get result :message))
+  (notes-lsp--say "%s" (or (plist-get result :message) ""))
   result)
 
 ;;;###autoload

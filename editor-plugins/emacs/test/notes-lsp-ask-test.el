@@ -69,6 +69,13 @@
   "Return non-nil if the selected window shows a buffer called NAME or so."
   (string-prefix-p name (buffer-name (window-buffer))))
 
+(ert-deftest notes-test-an-answer-without-words-is-not-said ()
+  (let (said)
+    (cl-letf (((symbol-function 'notes-lsp--log-line) (lambda (line) (push line said)))
+              ((symbol-function 'message) (lambda (&rest words) (push words said))))
+      (notes-lsp--told '(:recoverableUntil 1)))
+    (should-not said)))
+
 (ert-deftest notes-test-a-service-that-hangs-holds-nothing-up ()
   (notes-test-with-service '("sleep" "1000")
     (dolist (command '((notes) (notes-new "Tea") (notes-open "Tea") (notes-join "ticket") (notes-answer)

@@ -60,7 +60,7 @@ export def Import(path: string)
   Ask('notes/import', {path: files.Absolute(path)}, (result) => {
     files.Open(result)
     view.Refresh()
-    status.Say(result.message)
+    status.Say(result->get('message', ''))
     for one in result->get('failed', [])
       status.Log($'{one.path}: {one.message}')
     endfor
@@ -146,5 +146,5 @@ export def MoveItem(place: string)
     status.Warn(':NotesMoveItem 2 moves it to the second place')
     return
   endif
-  service.Request('notes/moveItem', {uri: note.uri, position: str2nr(place) - 1}, commands.Then((result) => status.Say(result.message)))
+  service.Request('notes/moveItem', {uri: note.uri, position: str2nr(place) - 1}, commands.Then((result) => status.Say(result->get('message', ''))))
 enddef

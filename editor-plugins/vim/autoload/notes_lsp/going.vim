@@ -66,7 +66,7 @@ export def Point(count: number, first: number, last: number, text: string)
   const range = count == 0 ? {start: at, end: at}
     : {start: {line: first - 1, character: 0}, end: {line: last - 1, character: len(getline(last))}}
   const params = {uri: note.uri, version: note.version, rev: note.rev, range: range, text: text}
-  service.Request('notes/point', params, commands.Then((result) => status.Say(result.message)))
+  service.Request('notes/point', params, commands.Then((result) => status.Say(result->get('message', ''))))
 enddef
 
 export def CompletePeer(lead: string, _: string, _: number): list<string>

@@ -98,7 +98,7 @@ export def Answer()
     elseif !empty(open)
       Decide(open[0])
     else
-      status.Say(result.message)
+      status.Say(result->get('message', ''))
     endif
   }))
 enddef
