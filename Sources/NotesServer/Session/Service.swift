@@ -103,6 +103,17 @@ public final class Service {
     }
   }
 
+  /// The document was in memory before the records were read.
+  private func openedEarly(_ handle: DocHandle) {
+    guard let record = notebook[handle.id], record.hasPlace else { return }
+    fileSync.watch(handle)
+    if let seen = record.seen, seen != handle.document.heads() {
+      fileSync.changedOutside(handle)
+    } else {
+      fileSync.plan(handle)
+    }
+  }
+
   /// Sets the name of this person, in all of this process.
   private func rename(_ name: String) {
     author.rename(name)
@@ -121,6 +132,8 @@ public final class Service {
   public func load(watching folders: (any FolderWatching)? = nil) async throws(StorageError) {
     try await notebook.load()
     notebook.onEvent = { [weak self] event in self?.notebookDid(event) }
+    // Peers may have brought documents meanwhile, which were not known to be notes.
+    for handle in repo.handles { openedEarly(handle) }
     if folders != nil { elsewhere.refresh() }
     siblings.begin()
     if let folders {

@@ -53,6 +53,24 @@ import Testing
     #expect(ben.files[path] == Array("tea\n".utf8))
   }
 
+  /// A service is on the network before it has read what its notes are.
+  @Test func whatAPeerBringsBeforeTheRecordsAreReadReachesTheFile() async throws {
+    let note = try hostedNote("tea\n")
+    let first = ServiceUnderTest(world)
+    try await first.start()
+    world.connect("host", "ben")
+    _ = try await first.request("notes/open", ["id": .string(note.id.description)])
+    try await first.pass(.seconds(5))
+    world.crash("ben")
+    let content = try #require(NoteDocument(note.document)).content
+    try note.change { try $0.spliceText(obj: content, start: 0, delete: 0, value: "milk\n") }
+    let next = ServiceUnderTest(world, files: first.files)
+    world.connect("host", "ben")
+    try await next.wait(for: "the host's line") { next.text(of: note.id) == "milk\ntea\n" }
+    try await next.start()
+    try await next.wait(for: "the file") { next.files[path] == Array("milk\ntea\n".utf8) }
+  }
+
   /// The link on which the host has said yes ends before the text has come.
   @Test func aJoinWaitsForTheNextLinkToTheHost() async throws {
     let note = try hostedNote("tea\n")
