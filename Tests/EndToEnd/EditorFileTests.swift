@@ -50,7 +50,7 @@ struct EditorFileTests {
       return read(path) == "at the last moment\nalso from sed\nfrom sed\nfirst typed again\n"
     }
     let screen = try ana.session.terminal.screen()
-    for question in ["WARNING", "y/n", "yes or no", "W11", "W12", "Press ENTER"] {
+    for question in ["WARNING", "(y/n)", "yes or no", "W11", "W12", "Press ENTER"] {
       #expect(!screen.contains(question), "\(screen)")
     }
     try ana.quit()
@@ -134,7 +134,7 @@ struct EditorFileTests {
     try ana.type(" typed")
     try ana.session.wait(for: "what was typed") { try ana.state()?.text.contains("first typed") ?? false }
     let screen = try ana.session.terminal.screen()
-    for question in ["WARNING", "y/n", "yes or no", "W11", "W12", "Press ENTER", "really edit"] {
+    for question in ["WARNING", "(y/n)", "yes or no", "W11", "W12", "Press ENTER", "really edit"] {
       #expect(!screen.contains(question), "\(screen)")
     }
 
