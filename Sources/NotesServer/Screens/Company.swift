@@ -6,8 +6,8 @@ import JSONRPC
 /// are have two texts: one for that text, and one for a later one.
 struct Company {
   /// More people than this are counted.
-  private static let mostNames = 3
-  private static let longestName = 16
+  private static let maximumNames = 3
+  private static let maximumNameLength = 16
 
   private let groups: [Group]
 
@@ -29,7 +29,7 @@ struct Company {
       var members: JSONObject = ["before": .string(before)]
       if !after.isEmpty { members["after"] = .string(after) }
       if let whenLater { members["whenLater"] = .string(whenLater) }
-      if people.count > mostNames {
+      if people.count > maximumNames {
         members["count"] = JSONValue(people.count)
       } else {
         members["people"] = .array(named.map(\.json))
@@ -45,7 +45,7 @@ struct Company {
     /// The full name, by which the editor finds the caret, and what is shown of it.
     var json: JSONValue {
       var members: JSONObject = [
-        "name": .string(name), "shown": .string(DisplayWidth.cut(OneLine.shown(name), to: longestName)),
+        "name": .string(name), "shown": .string(DisplayWidth.cut(OneLine.shown(name), to: maximumNameLength)),
       ]
       if !more.isEmpty { members["more"] = .string(more) }
       return .object(members)

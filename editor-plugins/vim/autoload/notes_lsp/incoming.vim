@@ -9,7 +9,7 @@ import autoload 'notes_lsp/status.vim'
 import autoload 'notes_lsp/sync.vim'
 import autoload 'notes_lsp/workingfile.vim'
 
-const mostLogLines = 200
+const maximumLogLines = 200
 var logLines: list<string> = []
 
 # What the service said last, for :NotesDoctor.
@@ -19,7 +19,7 @@ enddef
 
 export def Remember(line: string)
   logLines->add(line)
-  if len(logLines) > mostLogLines
+  if len(logLines) > maximumLogLines
     logLines->remove(0)
   endif
 enddef
