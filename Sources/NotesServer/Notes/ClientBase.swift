@@ -49,20 +49,26 @@ extension ClientBase {
   /// - Parameter run: the process's name.
   static func key(_ note: NoteKey, run: String) -> StorageKey { [collection] + note.names + [run] }
 
-  /// The name in the key of what a run's buffer was opened with, while the file is being examined.
-  static func openedName(ofRun run: String) -> String { run + "-opened" }
-
   func item(_ note: NoteKey, run: String) -> StoredItem {
     StoredItem(key: Self.key(note, run: run), data: encoded)
   }
 
-  private static let writtenMark = "-written"
+  /// What is stored of a run beside what its editor has: what the working file held.
+  enum FileText: String, CaseIterable {
+    /// What the editor of a killed run said that it had written.
+    case written = "-written"
+    /// What the buffer was opened with, while the file is being examined.
+    case opened = "-opened"
+  }
 
-  /// The stored form of what the editor of a killed run said that it had written to the working file.
-  func writtenItem(_ note: NoteKey, run: String) -> StoredItem { item(note, run: run + Self.writtenMark) }
+  static func key(_ note: NoteKey, run: String, _ text: FileText) -> StorageKey { key(note, run: run + text.rawValue) }
 
-  /// Whether a key is that of a `writtenItem`.
-  static func isWritten(_ key: StorageKey) -> Bool { key.last?.hasSuffix(writtenMark) ?? false }
+  func item(_ note: NoteKey, run: String, _ text: FileText) -> StoredItem { item(note, run: run + text.rawValue) }
+
+  /// Whether a key is that of a `FileText`.
+  static func isOfFile(_ key: StorageKey) -> Bool {
+    FileText.allCases.contains { key.last?.hasSuffix($0.rawValue) ?? false }
+  }
 
   func leftItem(_ note: NoteKey, run: String) -> StoredItem {
     StoredItem(key: [Self.leftCollection] + note.names + [run], data: encoded)

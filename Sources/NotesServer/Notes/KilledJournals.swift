@@ -97,7 +97,7 @@ final class KilledJournals {
         try await storage.commit(
           content.clients.map { .save($0.value.item($0.key, run: run)) }
             + content.files.map { .save($0.value.stored($0.key.document, run: run)) }
-            + content.written.map { .save($0.value.writtenItem($0.key, run: run)) })
+            + content.written.map { .save($0.value.item($0.key, run: run, .written)) })
         try await keep(content.left.map { RecoveredText($0.value, of: $0.key.document, by: run) }, storage)
         guard unplaced.isEmpty else {
           waiting.formUnion(unplaced)

@@ -42,8 +42,7 @@ extension Notebook {
 
   /// Call when this process's client has closed the note.
   func forgetClientBase(of key: NoteKey, run: String) async throws(StorageError) {
-    let names = [run, ClientBase.openedName(ofRun: run)]
-    try await storage.commit(names.map { .remove(ClientBase.key(key, run: $0)) })
+    try await storage.commit([.remove(ClientBase.key(key, run: run)), .remove(ClientBase.key(key, run: run, .opened))])
   }
 
   /// Drops what clients had so long ago that they cannot be running any more, and what they said as long ago that they had
@@ -55,8 +54,8 @@ extension Notebook {
       for (_, ofNote) in Dictionary(grouping: bases, by: { $0.key.dropLast() }) {
         old += ofNote.filter { $0.time == nil }.map(\.key)
         let readable = ofNote.filter { $0.time != nil }.sorted { ($0.time ?? limit) > ($1.time ?? limit) }
-        let had = readable.filter { !ClientBase.isWritten($0.key) }.dropFirst(kept)
-        old += (readable.filter { ClientBase.isWritten($0.key) } + had).filter { ($0.time ?? limit) < limit }.map(\.key)
+        let had = readable.filter { !ClientBase.isOfFile($0.key) }.dropFirst(kept)
+        old += (readable.filter { ClientBase.isOfFile($0.key) } + had).filter { ($0.time ?? limit) < limit }.map(\.key)
       }
     }
     if !old.isEmpty { try await storage.commit(old.map { .remove($0) }) }

@@ -349,8 +349,8 @@ final class OpenFile {
   /// Stores the note with what the buffer was opened with, before it is known what the file holds now.
   private func storeOpened() async throws {
     let opened = claims.all.first.map { ClientBase(base: $0, time: environment.clock.date, object: $0.object) }
-    let run = ClientBase.openedName(ofRun: environment.journal.run)
-    try await handle.store(with: [opened?.item(key, run: run)].compactMap(\.self).map { .save($0) })
+    try await handle.store(
+      with: [opened?.item(key, run: environment.journal.run, .opened)].compactMap(\.self).map { .save($0) })
   }
 
   /// Before another process of this person looks at the file.

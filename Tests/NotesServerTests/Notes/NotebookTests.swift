@@ -301,19 +301,20 @@ import Testing
     #expect(try await texts(notebook.clientBases(of: key, run: nil)) == ["three"])
   }
 
-  @Test func whatAClientSaidLongAgoThatItWroteToTheFileIsForgotten() async throws {
+  @Test(arguments: ClientBase.FileText.allCases)
+  func whatTheFileOfAKilledRunHeldLongAgoIsForgotten(text: ClientBase.FileText) async throws {
     let (notebook, id) = (try await notebook([try record(1, "Tea")]), try id(1))
     let key = NoteKey(id)
     func base(minutes: Double) -> ClientBase {
       ClientBase(base: TextBase(heads: [], steps: []), time: start.addingTimeInterval(60 * minutes))
     }
     try await storage.commit([
-      .save(base(minutes: 1).item(key, run: "one")), .save(base(minutes: 1).writtenItem(key, run: "one")),
-      .save(base(minutes: 2).writtenItem(key, run: "two")),
+      .save(base(minutes: 1).item(key, run: "one")), .save(base(minutes: 1).item(key, run: "one", text)),
+      .save(base(minutes: 2).item(key, run: "two", text)),
     ])
     try await notebook.forgetClientBases(before: start.addingTimeInterval(90))
     let left = try await storage.loadRange([ClientBase.collection]).map(\.key)
-    let expected = [base(minutes: 1).item(key, run: "one"), base(minutes: 2).writtenItem(key, run: "two")]
+    let expected = [base(minutes: 1).item(key, run: "one"), base(minutes: 2).item(key, run: "two", text)]
     #expect(Set(left) == Set(expected.map(\.key)))
   }
 
