@@ -46,6 +46,25 @@ struct UndoAmongOthersTests {
     #expect(try document.text(obj: text) == "> llo")
   }
 
+  @Test func aRestoredLineKeepsItsLineEndThoughAnotherPersonTypedBelowItMeanwhile() throws {
+    let (document, text) = try document()
+    // The line end is older than the line.
+    try document.spliceText(obj: text, start: 0, delete: 0, value: "\n")
+    document.commitWith()
+    try document.spliceText(obj: text, start: 0, delete: 0, value: "line")
+    document.commitWith()
+    let fork = try fork(of: document)
+    // Its next operations are later than those of the undo.
+    for number in 0..<9 as Range<Int64> { try fork.put(obj: .ROOT, key: "count", value: .Int(number)) }
+    try fork.spliceText(obj: text, start: 5, delete: 0, value: "below\n")
+    try document.spliceText(obj: text, start: 0, delete: 5)
+    try document.undo()
+    #expect(try document.text(obj: text) == "line\n")
+    try document.merge(other: fork)
+    let lines = try document.text(obj: text).split(separator: "\n", omittingEmptySubsequences: false)
+    #expect(lines.contains("below") && lines.contains { $0.hasSuffix("line") }, "\(lines)")
+  }
+
   @Test func aRestoredElementThatOthersReplacedDoesNotComeTwice() throws {
     let document = try Document(actor: "0a")
     let list = try document.putObject(obj: .ROOT, key: "list", ty: .List)

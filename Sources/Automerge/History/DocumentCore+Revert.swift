@@ -16,7 +16,13 @@ extension DocumentCore {
     var difference = DocumentDifference(
       self, without: counters, of: actor, rows: rows, copies: lookups.undoHistory.copies)
     var edit = PatchedEdit(self, after: Clock.now.without(counters, of: actor))
-    for step in difference.steps() { try edit.apply(step.action, origin: step.origin) }
+    let steps = difference.steps()
+    var start = 0
+    while start < steps.count {
+      let end = edit.endOfText(steps, from: start)
+      try edit.apply(steps[start..<end])
+      start = end
+    }
     return edit.copies
   }
 
@@ -35,8 +41,40 @@ private struct PatchedEdit {
   /// Objects that the patches make, with the new objects that represent them.
   private var made: [ObjId: ObjId] = [:]
   private(set) var copies = RestoredCopies()
+  /// The element after which the next piece of a text is inserted; nil if the piece has a place of its own.
+  private var behind: OpId?
 
   init(_ core: DocumentCore, after: Clock) { (self.core, self.after) = (core, after) }
+
+  typealias Step = (action: PatchAction, origin: PatchWriter.Origin?)
+
+  /// The end of the steps that restore one piece of text: each what followed the one before it, though other elements.
+  func endOfText(_ steps: [Step], from start: Int) -> Int {
+    var end = start
+    while end < steps.count, steps[end].origin != nil, case .SpliceText(let text, let index, let value, _) = steps[end].action {
+      let next = index + UInt64(value.unicodeScalars.count)
+      end += 1
+      guard end < steps.count, case .SpliceText(text, next, _, _) = steps[end].action else { break }
+    }
+    return max(end, start + 1)
+  }
+
+  /// Applies steps that restore one piece of text, or a single other one.
+  ///
+  /// The piece is inserted where the last of its elements was, as one. Otherwise what another person has typed after a line, of
+  /// which this document does not know yet, could stand before the line end that the line gets back. Marks begin and end
+  /// between elements, so text with marks is inserted where each of its elements was.
+  mutating func apply(_ steps: ArraySlice<Step>) throws(DocError) {
+    guard steps.count > 1, let last = steps.last, case .SpliceText(let text, _, _, _) = last.action,
+      case let tree = try core.text(own(text)).tree, !tree.hasMarks, let place = place(of: last.origin, in: tree)
+    else {
+      for step in steps { try apply(step.action, origin: step.origin) }
+      return
+    }
+    behind = place
+    defer { behind = nil }
+    for step in steps { try apply(step.action, origin: step.origin) }
+  }
 
   /// `origin` is what an insertion restores. It is inserted where those elements were, and not just anywhere between the
   /// same visible neighbours.
@@ -91,12 +129,13 @@ private struct PatchedEdit {
     let (id, tree) = try core.text(object)
     let utf8 = Array(value.utf8)[...], raw = RawValue(.String(value))
     let isOneElement = origin?.count == 1 && !raw.isOneScalar
-    if let origin, let place = place(of: origin, in: tree) {
+    if let origin, let place = behind ?? place(of: origin, in: tree) {
       let last =
         isOneElement
         ? try insertIrregular(tree, id, .set, raw, behind: place)
         : try insertText(tree, id, utf8, behind: place)
       restored(origin, in: id, last: last)
+      if behind != nil { behind = last }
     } else if isOneElement {
       try core.splice(object, at: index, unit: .scalars, deleting: 0, inserting: [.String(value)])
     } else {
