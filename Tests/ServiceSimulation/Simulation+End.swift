@@ -32,10 +32,13 @@ extension Simulation {
     try await closeAll(text)
   }
 
-  /// Whether no editor is about to be sent what its document has.
+  /// Whether no editor is about to be sent what its document has, and no service whose editor has closed the note has news.
   private var documentsAreEqual: Bool {
     let text = people.flatMap(buffers)[0].text.string
-    return people.flatMap(\.services).allSatisfy { $0.buffer == nil || $0.documentText(id) == text }
+    return people.flatMap(\.services).allSatisfy { service in
+      let document = service.documentText(id)
+      return document == text || service.buffer == nil && document.isEmpty
+    }
   }
 
   private var textsAreEqual: Bool {

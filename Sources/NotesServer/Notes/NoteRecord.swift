@@ -39,8 +39,7 @@ struct NoteRecord: Hashable {
       guard let oldValue, fileBase != oldValue else { return }
       // A large base only says how the file was about to be rewritten. The one before it says what the file contained
       // then.
-      let kept = oldValue.textByteCount <= Self.maximumBytesOfEarlierBase ? [oldValue] : []
-      earlierFileBases = Array((kept + earlierFileBases).prefix(Self.maximumEarlierBases))
+      earlierFileBases = Self.kept([oldValue] + earlierFileBases)
     }
   }
   /// What the file contained before, latest first: an editor may have read it then, and report it only now.
@@ -81,9 +80,23 @@ extension NoteRecord {
   /// How long a deleted note can be restored. Source: EditorProtocol.md.
   static let recoverableTime: TimeInterval = 30 * 24 * 60 * 60
 
-  private static let maximumEarlierBases = 4
-  /// How large an earlier base may be: it stays in memory, and is written again with the record.
-  private static let maximumBytesOfEarlierBase = 256 << 10
+  /// Each write of the file leaves two: one that says how the file is about to be rewritten, and one that says that it was. While
+  /// others type, this process writes a file about five times a second, and another one needs a few seconds to start and to report
+  /// what its editor read.
+  private static let maximumEarlierBases = 32
+  /// How large the earlier bases may be together: they stay in memory, and are written again with the record.
+  private static let maximumBytesOfEarlierBases = 256 << 10
+
+  /// Drops the oldest bases beyond the bounds, and each that is too large itself.
+  private static func kept(_ bases: [TextBase]) -> [TextBase] {
+    var left = maximumBytesOfEarlierBases
+    let small = bases.filter { $0.textByteCount <= maximumBytesOfEarlierBases }.prefix(maximumEarlierBases)
+    return Array(
+      small.prefix { base in
+        left -= base.textByteCount
+        return left >= 0
+      })
+  }
 
   /// Stored separately from the notes: the process that writes the working file records its content, and another
   /// process that has the note open does not overwrite that with older knowledge.
@@ -137,7 +150,7 @@ extension NoteRecord {
     guard let stored = data.flatMap({ try? CBOR($0, limits: .stored) }), var base = TextBase(stored) else { return }
     base.object = base.object ?? textObject
     fileBase = base
-    earlierFileBases = (stored["earlier"]?.array ?? []).prefix(Self.maximumEarlierBases).compactMap(TextBase.init)
+    earlierFileBases = Self.kept((stored["earlier"]?.array ?? []).compactMap(TextBase.init))
   }
 
   mutating func takeBase(of other: NoteRecord) {

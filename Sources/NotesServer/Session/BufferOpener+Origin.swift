@@ -34,11 +34,15 @@ extension BufferOpener {
 
   /// Some services ended before they had opened the buffer. Does what they should have done: merges the text that the
   /// buffer was opened with into the note, as the text of a file. Returns that text as a base; nil if it cannot be one.
+  ///
+  /// - Parameter early: what the file held when this process began to open the buffer. Other people's text may have reached the file
+  ///   many times since.
   func takeIn(
-    opened: [UInt8], at path: String, _ key: NoteKey, _ handle: DocHandle
+    opened: [UInt8], at path: String, _ key: NoteKey, _ handle: DocHandle, early: [TextBase]
   ) async throws -> TextBase? {
     guard service.mayWrite(key.document), opened.count <= ThreeWayMerge.maximumSearchedBytes else { return nil }
-    let origin = try await origin(of: opened, at: path, key)
+    var origin = try await origin(of: opened, at: path, key)
+    if case .stayed(let left) = origin { origin = .stayed(left + early) }
     if origin.isFile { _ = try await service.environment.catchUp(handle) }
     guard let note = NoteDocument(handle.document, item: key.item) else { return nil }
     let (buffer, splices) = merge(note, handle, key.item, origin).open(version: 0, text: opened)

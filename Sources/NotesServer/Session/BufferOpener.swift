@@ -82,7 +82,7 @@ final class BufferOpener {
         // What the file held when the buffer was opened.
         var held: TextBase?
         if isGuessed, let opened = reattachment?.opened,
-          let base = try await takeIn(opened: opened, at: path, record.key, handle)
+          let base = try await takeIn(opened: opened, at: path, record.key, handle, early: early)
         {
           (origin, held) = (.known(base, object: base.object), base)
         } else if isGuessed {

@@ -30,11 +30,13 @@ struct ThreeWayMerge: Sendable {
     possibleBases: [TextBase] = [], isFollowed: Bool = false, isDoubtful: Bool = false, isFile: Bool = false,
     read: ReadText? = nil
   ) {
-    (self.note, self.bases, self.isExact, self.encoding, self.gate) = (note, bases, isExact, encoding, gate)
+    (self.note, self.isExact, self.encoding, self.gate) = (note, isExact, encoding, gate)
     (self.possibleBases, self.isFollowed, self.isDoubtful) = (possibleBases, isFollowed, isDoubtful)
     self.isFile = isFile
     heads = read?.heads ?? note.document.heads()
     source = PlainText(read?.text ?? DocumentText(note).allUTF8)
+    let isLarge = source.measure.utf8 > Self.maximumSearchedBytes
+    self.bases = isLarge ? Array(bases.prefix(Self.maximumBasesOfLargeText)) : bases
   }
 
   /// The document's text as it was at some heads. The document may have changed since; then no base counts.
@@ -228,6 +230,8 @@ struct ThreeWayMerge: Sendable {
   /// Texts up to this size are compared with the result of each recent change.
   static let maximumSearchedBytes = 256 << 10
   private static let maximumRecentChanges = 256
+  /// How many bases a larger text is compared with.
+  private static let maximumBasesOfLargeText = 8
   /// After this many consecutive changes that its text does not contain, the client has none of the later ones.
   private static let maximumUnshownInARow = 24
 
