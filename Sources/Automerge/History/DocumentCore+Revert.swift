@@ -51,7 +51,9 @@ private struct PatchedEdit {
   /// The end of the steps that restore one piece of text: each what followed the one before it, though other elements.
   func endOfText(_ steps: [Step], from start: Int) -> Int {
     var end = start
-    while end < steps.count, steps[end].origin != nil, case .SpliceText(let text, let index, let value, _) = steps[end].action {
+    while end < steps.count, steps[end].origin != nil,
+      case .SpliceText(let text, let index, let value, _) = steps[end].action
+    {
       let next = index + UInt64(value.unicodeScalars.count)
       end += 1
       guard end < steps.count, case .SpliceText(text, next, _, _) = steps[end].action else { break }

@@ -56,6 +56,37 @@ import Testing
     #expect(lines == ["bread", "eggs", "milk", "tea"])
   }
 
+  /// The editor read the file a few seconds ago, and others typed on.
+  @Test(arguments: [true, false], [true, false])
+  func whatOthersDeletedStaysDeletedThoughTheFileWasWrittenManyTimesSince(
+    isReattached: Bool, isRestarted: Bool
+  ) async throws {
+    var (note, ben) = try await shared("tea\nmilk\n")
+    try await ben.wait(for: "the file") { ben.files[path] == Array("tea\nmilk\n".utf8) }
+    let content = try #require(NoteDocument(note.document)).content
+    try note.change { try $0.spliceText(obj: content, start: 4, delete: 5) }
+    let words = (1...10).map { "word \($0)" }
+    for word in words {
+      try append("\(word)\n", to: note)
+      try await ben.wait(for: "\(word) in the file") {
+        String(decoding: ben.files[path] ?? [], as: UTF8.self).hasSuffix("\(word)\n")
+      }
+    }
+    if isRestarted {
+      try await ben.pass(.seconds(5))
+      world.crash("ben")
+      ben = ServiceUnderTest(world, files: ben.files)
+      try await ben.start()
+    }
+    ben.open(
+      uri, isReattached ? "tea\nmilk\nbread\n" : "tea\nmilk\n", reattach: isReattached,
+      opened: isReattached ? "tea\nmilk\n" : nil)
+    try await ben.wait(for: "the note") { ben.binding(uri) != nil }
+    #expect(
+      ben.text(of: note.id)?.split(separator: "\n").map(String.init).sorted()
+        == (["tea"] + (isReattached ? ["bread"] : []) + words).sorted())
+  }
+
   /// The service was killed before it had read the last words: the editor's buffer brings them.
   @Test func whatNoServiceHeardIsTheFirstToBeUndone() async throws {
     let (note, ben) = try await shared("tea\n")
