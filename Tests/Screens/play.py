@@ -258,6 +258,8 @@ class Scenario(ShortSteps):
         ana.command("Notes", "notes")
         keep("shared-and-in-it-now", "Ben", "In it now")
         ana.press("Enter")
+        # A key that is pressed while the answer is awaited keeps the list where it is.
+        ana.sees("Bread", "synced with Ben")
         ana.only()
         ana.sees("Bread", "synced with Ben")
         ben.write("Wine")
