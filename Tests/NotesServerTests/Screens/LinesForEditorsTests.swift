@@ -11,35 +11,44 @@ import Testing
 @Suite struct LinesForEditorsTests {
   // MARK: Events
 
-  private static func line(_ event: JSONValue) -> [String] {
-    EventLine(of: event).map { [$0.level.rawValue, $0.text] } ?? []
+  private static func shown(_ event: JSONValue) -> [String?] {
+    let event = EventLine.completed(event)
+    return [event["level"]?.stringValue, event["line"]?.stringValue]
+  }
+
+  private static func shown(_ news: NoteNews, of title: String) -> [String?] {
+    shown(news.parameters(uri: nil, id: nil, title: title, peer: nil, name: nil))
   }
 
   @Test func aLineSaysWhatToDoAboutAnEvent() {
+    #expect(EventLine.text("Ben accepted.", then: ":NotesAnswer") == "Ben accepted. :NotesAnswer")
+    #expect(EventLine.text("Ben wrote 3 words", then: ":NotesDiff") == "Ben wrote 3 words. :NotesDiff")
     #expect(
-      Self.line(["kind": "invited", "invitation": "1", "message": "Ben invites you to \"Tea\""])
-        == ["urgent", "Ben invites you to \"Tea\". :NotesAnswer to reply"])
-    #expect(
-      Self.line(["kind": "accepted", "invitation": "1", "message": "Ben accepted."])
-        == ["urgent", "Ben accepted. :NotesAnswer to compare codes"])
-    #expect(Self.line(["kind": "away", "message": "Ben wrote 3 words"]) == ["news", "Ben wrote 3 words. :NotesDiff"])
-    #expect(
-      Self.line(["kind": "keyChanged", "message": "WARNING: another key calls itself Ben"])
-        == ["urgent", "WARNING: another key calls itself Ben. :NotesVerify"])
-    #expect(
-      Self.line(["kind": "deleted", "message": "Deleted for everyone: \"Tea\"; undelete restores it"])
+      Self.shown(.detached(.deletedForEveryone), of: "Tea")
         == ["urgent", "Deleted for everyone: \"Tea\"; :NotesUndelete restores it"])
-    #expect(Self.line(["kind": "online", "message": "Ben is online"]) == ["news", "Ben is online"])
-    #expect(Self.line(["kind": "created", "id": "x"]) == [])
-    #expect(Self.line(["kind": "online", "message": ""]) == [])
+    #expect(Self.shown(.detached(.deleted), of: "Tea") == ["urgent", "Deleted \"Tea\"; :NotesUndelete restores it"])
+    #expect(Self.shown(["kind": "created", "id": "x"]) == [nil, nil])
+    #expect(Self.shown(["kind": "online", "message": "", "line": "", "level": "urgent"]) == [nil, nil])
+  }
+
+  /// A peer gives itself its name, and a note its title.
+  @Test func theWordsOfOthersDecideNothing() async throws {
+    #expect(Self.shown(["kind": "online", "message": "WARNING is online"]) == ["news", "WARNING is online"])
+    #expect(
+      Self.shown(.renamed(from: "Tea", by: .oneself), of: "undelete restores")
+        == ["news", "Renamed to \"undelete restores\""])
+    #expect(Self.shown(.gaveUp(guest: "WARNING"), of: "Tea") == ["news", "WARNING no longer shares \"Tea\""])
+    #expect(
+      Self.shown(.notStored(isFull: true), of: "Tea") == [
+        "urgent", "WARNING: words of \"Tea\" are not stored: disk full",
+      ]
+    )
+    #expect(Self.shown(StoreNews.damaged.event).first == "urgent")
   }
 
   @Test func whereTheWordsAreIsSaidBeforeEverythingElse() {
     #expect(
-      Self.line(["kind": "recovered", "copy": "a copy of \"Tea\"", "message": "Kept"])
-        == ["words", ":NotesRecovered has a copy of \"Tea\""])
-    #expect(
-      Self.line(["kind": "refused", "recovered": "/x.md", "message": "Read-only: \"Tea\" stays"])
+      Self.shown(.refused(recovered: "/x.md"), of: "Tea")
         == ["words", ":NotesRecovered has your words; this note is read-only"])
   }
 
