@@ -84,15 +84,8 @@ import Testing
 
   /// The status line of an editor without carets, for the text that the status is of, or a later one.
   private static func words(_ people: [PersonStatus], isLater: Bool = false) -> String {
-    let groups = Company(people).json.arrayValue ?? []
-    return groups.map { group in
-      let before = (isLater ? group["whenLater"]?.stringValue : nil) ?? group["before"]?.stringValue ?? ""
-      let names =
-        group["count"]?.intValue.map { "\($0) people" }
-        ?? (group["people"]?.arrayValue ?? [])
-        .map { ($0["shown"]?.stringValue ?? "") + ($0["more"]?.stringValue ?? "") }.joined(separator: ", ")
-      return before + names + (group["after"]?.stringValue ?? "")
-    }.joined(separator: "; ")
+    (Company(people).json.arrayValue ?? [])
+      .map { (isLater ? $0["whenLater"]?.stringValue : nil) ?? $0["text"]?.stringValue ?? "" }.joined()
   }
 
   @Test func theCompanySaysHowFarTheOthersAreTheMostUrgentFirst() {
@@ -112,18 +105,20 @@ import Testing
     #expect(Self.words((0..<5).map { Self.person("P\($0)", .inSync) }) == "synced with 5 people")
     #expect(Self.words([ana, ana]) == "synced with Ana")
     #expect(Self.words([Self.person("Theodora Longname", .inSync)]) == "synced with Theodora Longna…")
+    #expect(
+      Self.words([ana, Self.person("Bo", .refused)], isLater: true) == "refused by Bo; sending to Ana",
+      "only what is said of the exact text has another text")
     #expect(Self.words([Self.person("A\u{202E}na\n", .inSync)]) == "synced with Ana ")
   }
 
   /// What is not said is not there either: an editor looks whether a member is there.
   @Test func whatIsNotSaidIsNotThere() {
-    let ana: JSONValue = ["name": "Ana", "shown": "Ana"]
     #expect(
       Company([Self.person("Ana", .inSync)]).json
-        == [["before": "synced with ", "whenLater": "sending to ", "people": [ana]]])
+        == [["text": "synced with ", "whenLater": "sending to "], ["text": "Ana", "name": "Ana"]])
     #expect(
       Company((0..<4).map { Self.person("P\($0)", .unreachable) }).json
-        == [["before": "", "after": " unreachable", "count": 4]])
+        == [["text": "4 people"], ["text": " unreachable"]])
     let question = InvitationQuestion(Self.invitation(.received, title: "Tea", code: nil)).json
     #expect(
       question["choices"] == [
