@@ -136,30 +136,29 @@ extension Session {
     }
   }
 
-  /// How often to check whether the other person has answered.
-  private static let lookInterval: Duration = .milliseconds(300)
+  /// How often to check whether the invitation is still open: that the other person has answered it is told at once, but not
+  /// that this person has cancelled it in an editor, that it has expired, or that the process with the network has ended
+  /// while another one connects the processes.
+  private static let lookInterval: Duration = .seconds(5)
 
   /// Waits until the invited person has accepted, and asks whether the codes are equal.
   fileprivate func confirm(_ note: JSONValue, code: String) async throws -> JSONValue {
-    while true {
+    let (invitation, person) = try await result(lookingAgainAfter: Self.lookInterval) { () -> (JSONValue, String)? in
       let sent = try await perform("notes/invitations", [:])["sent"]?.arrayValue ?? []
       guard let found = sent.first(where: { $0["id"] == note && $0["code"]?.stringValue == code }) else {
         throw Failure(message: "The invitation was declined, or has expired.")
       }
-      guard found["awaitsConfirmation"]?.boolValue ?? false, let invitation = found["invitation"] else {
-        guard await pause(for: Self.lookInterval) else { return .null }
-        continue
-      }
-      let person = found["to"]?["name"]?.stringValue ?? "the other person"
-      switch await Prompt.ask("\(person) accepted. Does \(person) see the code \(Code.spaced(code))? [y/n]") {
-      case .yes:
-        _ = try await perform("notes/answer", ["invitation": invitation, "accept": true])
-        return ["confirmed": true]
-      case .no:
-        _ = try await perform("notes/answer", ["invitation": invitation, "accept": false])
-        throw Failure(message: "Codes differ: the invitation is cancelled, and nothing was shared.")
-      case .nothing: throw Failure(message: "Not confirmed yet; run notes-lsp answer to continue.")
-      }
+      guard found["awaitsConfirmation"]?.boolValue ?? false, let invitation = found["invitation"] else { return nil }
+      return (invitation, found["to"]?["name"]?.stringValue ?? "the other person")
+    }
+    switch await Prompt.ask("\(person) accepted. Does \(person) see the code \(Code.spaced(code))? [y/n]") {
+    case .yes:
+      _ = try await perform("notes/answer", ["invitation": invitation, "accept": true])
+      return ["confirmed": true]
+    case .no:
+      _ = try await perform("notes/answer", ["invitation": invitation, "accept": false])
+      throw Failure(message: "Codes differ: the invitation is cancelled, and nothing was shared.")
+    case .nothing: throw Failure(message: "Not confirmed yet; run notes-lsp answer to continue.")
     }
   }
 }

@@ -256,16 +256,12 @@ being sent."
          (others (cl-remove-if (lambda (peer) (member (plist-get peer :name) listed))
                                (notes-lsp--note-peers note))))
     (append
-     (mapcar (lambda (group)
-               (concat (or (and (not proven) (plist-get group :whenLater)) (plist-get group :before))
-                       (if (plist-get group :count) (format "%d people" (plist-get group :count))
-                         (mapconcat (lambda (person)
-                                      (concat (plist-get person :shown)
-                                              (notes-lsp--arrow note (plist-get person :name))
-                                              (plist-get person :more)))
-                                    (plist-get group :people) ", "))
-                       (plist-get group :after)))
-             (plist-get status :company))
+     (and (< 0 (length (plist-get status :company)))
+          (list (mapconcat (lambda (piece)
+                             (concat (or (and (not proven) (plist-get piece :whenLater)) (plist-get piece :text))
+                                     (and (plist-get piece :name)
+                                          (notes-lsp--arrow note (plist-get piece :name)))))
+                           (plist-get status :company) "")))
      (and others
           (list (concat "with " (notes-lsp--join-names (mapcar #'notes-lsp--short-name others))))))))
 

@@ -15,5 +15,5 @@ public enum StoreNews: Sendable {
     }
   }
 
-  var event: JSONValue { ["kind": "store", "message": .string(message)] }
+  var event: JSONValue { ["kind": "store", "message": .string(message), "level": EventLine.Level.urgent.json] }
 }

@@ -94,6 +94,27 @@ enum NoteNews: Hashable {
     }
   }
 
+  /// The message for an editor that has our commands.
+  func line(title: String) -> String {
+    switch self {
+    case .refused: ":NotesRecovered has your words; this note is read-only"
+    case .detached(.deleted): Self.fitted("", "Deleted ", title, "; :NotesUndelete restores it")
+    case .detached(.deletedForEveryone):
+      Self.fitted("", "Deleted for everyone: ", title, "; :NotesUndelete restores it")
+    case .access, .notStored, .unshared, .gaveUp, .anotherText, .detached, .waiting, .moved, .renamed:
+      message(title: title)
+    }
+  }
+
+  /// Urgent is what must be known, even if no one has to answer.
+  var level: EventLine.Level {
+    switch self {
+    case .refused: .words
+    case .access, .notStored, .unshared, .detached, .waiting, .moved: .urgent
+    case .gaveUp, .anotherText, .renamed: .news
+    }
+  }
+
   /// What a status line of 80 columns can show. Source: EditorProtocol.md.
   static let maximumMessageLength = 60
   private static let minimumTitleLength = 8
@@ -134,7 +155,7 @@ enum NoteNews: Hashable {
     var members: [(String, JSONValue?)] = [
       ("kind", .string(kind)), ("uri", uri.map(JSONValue.string)), ("id", id.map { .string($0.description) }),
       ("peer", peer.map { .string($0.description) }), ("name", name.map(JSONValue.string)),
-      ("message", .string(message(title: title))),
+      ("message", .string(message(title: title))), ("line", .string(line(title: title))), ("level", level.json),
     ]
     switch self {
     case .access(let access, _): members.append(("access", .string(access.rawValue)))

@@ -228,6 +228,9 @@ final class RecoveredTexts {
   private static let maximumTitleLength = 24
 
   private static func event(_ copy: String) -> JSONObject {
-    ["kind": "recovered", "copy": .string(copy), "message": .string("Kept as recovered: \(copy)")]
+    [
+      "kind": "recovered", "copy": .string(copy), "message": .string("Kept as recovered: \(copy)"),
+      "line": .string(":NotesRecovered has " + copy), "level": EventLine.Level.words.json,
+    ]
   }
 }

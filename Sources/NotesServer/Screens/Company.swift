@@ -1,76 +1,62 @@
 import JSONRPC
 
-/// How far the other people's copies of a note are, in words for a status line, the most urgent first.
+/// How far the other people's copies of a note are, in words for a status line, the most urgent first: pieces that an editor joins.
 ///
-/// A status line says that a person is in sync only of the exact text of the buffer, which the editor alone knows. So the people who
-/// are have two texts: one for that text, and one for a later one.
+/// A status line says that a person is in sync only of the exact text of the buffer, which the editor alone knows. So one piece
+/// has two texts: one for that text, and one for a later one.
 struct Company {
   /// More people than this are counted.
   private static let maximumNames = 3
   private static let maximumNameLength = 16
 
-  private let groups: [Group]
-
-  /// People of whom the same is said.
-  private struct Group {
-    let before: String
-    var after = ""
-    /// Instead of `before`, if the text of the buffer is later than the status.
-    var whenLater: String?
-    let people: [Person]
-
-    /// The people, each name once.
-    private var named: [Person] {
-      people.enumerated().filter { index, person in !people[..<index].contains { $0.name == person.name } }.map(
-        \.element)
-    }
-
-    var json: JSONValue {
-      var members: JSONObject = ["before": .string(before)]
-      if !after.isEmpty { members["after"] = .string(after) }
-      if let whenLater { members["whenLater"] = .string(whenLater) }
-      if people.count > maximumNames {
-        members["count"] = JSONValue(people.count)
-      } else {
-        members["people"] = .array(named.map(\.json))
-      }
-      return .object(members)
-    }
-  }
-
-  private struct Person {
-    let name: String
-    var more = ""
-
-    /// The full name, by which the editor finds the caret, and what is shown of it.
-    var json: JSONValue {
-      var members: JSONObject = [
-        "name": .string(name), "shown": .string(DisplayWidth.cut(OneLine.shown(name), to: maximumNameLength)),
-      ]
-      if !more.isEmpty { members["more"] = .string(more) }
-      return .object(members)
-    }
-  }
+  private var pieces: [JSONValue] = []
 
   init(_ people: [PersonStatus]) {
     let people = people.sorted { $0.person.name < $1.person.name }
-    func named(_ state: PersonStatus.State) -> [Person] {
+    func named(_ state: PersonStatus.State) -> [PersonStatus] {
       // A person whose changes only arrive lacks nothing.
       people.filter { $0.state == state && !($0.percentReceived != nil && $0.pending == 0) }
-        .map { Person(name: $0.person.name) }
     }
-    let pending = people.filter { $0.state == .behind }.map(\.pending).max() ?? 0
-    let receiving = people.compactMap { person in
-      person.percentReceived.map { Person(name: person.person.name, more: " (\($0)%)") }
-    }
-    groups = [
-      Group(before: "refused by ", people: named(.refused)),
-      Group(before: "receiving from ", people: receiving),
-      Group(before: "\(NoteNews.number(max(1, pending), "change")) not yet sent to ", people: named(.behind)),
-      Group(before: "", after: " unreachable", people: named(.unreachable)),
-      Group(before: "synced with ", whenLater: "sending to ", people: named(.inSync)),
-    ].filter { !$0.people.isEmpty }
+    let behind = named(.behind)
+    let pending = NoteNews.number(max(1, behind.map(\.pending).max() ?? 0), "change")
+    add("refused by ", named(.refused))
+    add("receiving from ", people.filter { $0.percentReceived != nil }, showsPercent: true)
+    add("\(pending) not yet sent to ", behind)
+    add("", named(.unreachable), after: " unreachable")
+    add("synced with ", whenLater: "sending to ", named(.inSync))
   }
 
-  var json: JSONValue { .array(groups.map(\.json)) }
+  /// Adds people of whom the same is said, each name once.
+  private mutating func add(
+    _ before: String, whenLater: String? = nil, _ people: [PersonStatus], showsPercent: Bool = false,
+    after: String = ""
+  ) {
+    guard !people.isEmpty else { return }
+    let mark = pieces.isEmpty ? "" : "; "
+    add(mark + before, whenLater: whenLater.map { mark + $0 })
+    if people.count > Self.maximumNames {
+      add("\(people.count) people")
+    } else {
+      var names: Set<String> = []
+      for person in people where names.insert(person.person.name).inserted {
+        if names.count > 1 { add(", ") }
+        add(name: person.person.name)
+        if showsPercent, let percent = person.percentReceived { add(" (\(percent)%)") }
+      }
+    }
+    add(after)
+  }
+
+  private mutating func add(_ text: String, whenLater: String? = nil) {
+    guard !text.isEmpty else { return }
+    pieces.append(.object(present: ["text": .string(text), "whenLater": whenLater.map(JSONValue.string)]))
+  }
+
+  /// - Parameter name: the full name, by which the editor finds the caret. Its direction follows the piece.
+  private mutating func add(name: String) {
+    let shown = DisplayWidth.cut(OneLine.shown(name), to: Self.maximumNameLength)
+    pieces.append(["text": .string(shown), "name": .string(name)])
+  }
+
+  var json: JSONValue { .array(pieces) }
 }

@@ -22,9 +22,10 @@ struct Absence {
       var authors: [String] = []
       for author in diff.hunks.compactMap(\.author) where !authors.contains(author) { authors.append(author) }
       let who = authors.isEmpty ? "Others" : NoteNews.cut(NotesScreen.names(authors), to: 20)
+      let message = "\(who) changed \(NotesScreen.counted(count, "line")) while you were away"
       editor.deliver([
-        "kind": "away", "uri": .string(uri), "id": .string(key.document.description),
-        "message": .string("\(who) changed \(NotesScreen.counted(count, "line")) while you were away"),
+        "kind": "away", "uri": .string(uri), "id": .string(key.document.description), "message": .string(message),
+        "line": .string(EventLine.text(message, then: ":NotesDiff")),
       ])
     }
   }

@@ -76,6 +76,7 @@ extension BufferBinding {
       "rev": JSONValue(buffer.expectedRev),
       "range": shown.json, "peer": .string(PeerId(person.peer).owner.description), "name": .string(person.name),
       "color": JSONValue(person.mark.color), "text": .string(text), "message": .string(message),
+      "line": .string(EventLine.text(message, then: ":NotesGo")),
     ])
   }
 

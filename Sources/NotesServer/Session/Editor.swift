@@ -126,7 +126,7 @@ final class Editor: SiblingRequestPerforming {
   /// Tells the editor something, however much it has been told.
   func send(_ event: JSONValue) {
     guard isRunning else { return }
-    if client.speaksNotes { return notify(EventNotification(params: EventLine.added(to: event))) }
+    if client.speaksNotes { return notify(EventNotification(params: EventLine.completed(event))) }
     if let kind = event["kind"]?.stringValue, Self.plainKinds.contains(kind),
       let message = event["message"]?.stringValue
     {

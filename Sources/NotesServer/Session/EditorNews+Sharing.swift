@@ -44,7 +44,7 @@ extension EditorNews {
     let name = service.sharing.name(of: peer)
     let owner = author.map { NoteNews.cut(service.sharing.name(of: $0), to: 12) + "'s" } ?? "your"
     let message = NoteNews.fitted(name, " writes in \(owner) name in ", service.title(of: binding.id), "; refused")
-    editor.deliver(notice("forged", peer, name, message, uri: binding.uri))
+    editor.deliver(notice("forged", peer, name, message, .urgent, uri: binding.uri))
   }
 
   // MARK: Notices
@@ -77,12 +77,12 @@ extension EditorNews {
         invitation.isNameShared
           ? "WARNING: " + NoteNews.cut(invitation.name, to: 29) + " is not who you met"
           : NoteNews.fitted(invitation.name, " invites you to ", invitation.title ?? "", "", within: 55),
-        invitation: invitation.invitation)
+        .urgent, reply: ":NotesAnswer to reply", invitation: invitation.invitation)
     case .withdrawn(let invitation):
       notice(
         "declined", invitation.peer, invitation.name,
         NoteNews.fitted(invitation.name, " took back the invitation to ", invitation.title ?? "", ""),
-        invitation: invitation.invitation)
+        .urgent, invitation: invitation.invitation)
     case .accepted(let peer, let name, let document):
       notice(
         "accepted", peer, name, NoteNews.fitted(name, " now shares ", service.title(of: document), " with you"),
@@ -90,11 +90,12 @@ extension EditorNews {
     case .declined(let peer, let name, let document):
       notice(
         "declined", peer, name, NoteNews.fitted(name, " declined ", service.title(of: document), ""),
-        uri: editor.buffers.uri(of: document))
+        .urgent, uri: editor.buffers.uri(of: document))
     case .toBeConfirmed(let invitation):
       notice(
         "accepted", invitation.peer, invitation.name, NoteNews.cut(invitation.name, to: 29) + " accepted.",
-        uri: editor.buffers.uri(of: invitation.document), invitation: invitation.invitation)
+        .urgent, reply: ":NotesAnswer to compare codes", uri: editor.buffers.uri(of: invitation.document),
+        invitation: invitation.invitation)
     case .offeredAgain(let peer, let name, let document):
       notice(
         "offered", peer, name,
@@ -108,18 +109,21 @@ extension EditorNews {
       ])
     case .namesake(let peer, let name):
       notice(
-        "keyChanged", peer, name, "WARNING: another key calls itself \(NoteNews.cut(name, to: 20))")
+        "keyChanged", peer, name, "WARNING: another key calls itself \(NoteNews.cut(name, to: 20))", .urgent,
+        reply: ":NotesVerify")
     case .peersChanged: .object(present: ["kind": "peers"])
     case .online, .offline, .joined, .networkState, .accessChanged, .unshared, .gaveUp, .moved: nil
     }
   }
 
   private func notice(
-    _ kind: String, _ peer: PeerId, _ name: String, _ message: String, uri: String? = nil, invitation: String? = nil
+    _ kind: String, _ peer: PeerId, _ name: String, _ message: String, _ level: EventLine.Level = .news,
+    reply: String? = nil, uri: String? = nil, invitation: String? = nil
   ) -> JSONValue {
     .object(present: [
       "uri": uri.map(JSONValue.string), "kind": .string(kind), "peer": .string(peer.description),
       "name": .string(name), "message": .string(message), "invitation": invitation.map(JSONValue.string),
+      "line": .string(EventLine.text(message, then: reply)), "level": level.json,
     ])
   }
 }

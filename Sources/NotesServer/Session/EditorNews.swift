@@ -79,11 +79,12 @@ final class EditorNews {
     let open = editor.buffers.bindings(of: handle.id)
     for binding in open { editor.buffers.detach(binding.uri, .deletedForEveryone) }
     guard isNews, open.isEmpty, editor.isRunning, editor.client.speaksNotes else { return }
-    editor.deliver(
-      [
-        "kind": "deleted", "id": .string(handle.id.description), "title": .string(title),
-        "message": .string(NoteNews.detached(.deletedForEveryone).message(title: title)),
-      ])
+    let news = NoteNews.detached(.deletedForEveryone)
+    editor.deliver([
+      "kind": "deleted", "id": .string(handle.id.description), "title": .string(title),
+      "message": .string(news.message(title: title)), "line": .string(news.line(title: title)),
+      "level": news.level.json,
+    ])
   }
 
   /// Call when the host of a note has removed a guest, and this person has followed the host to the new document.

@@ -57,9 +57,12 @@ final class LimitedNews {
 
   /// An event that only has a line: what happened was reported at the time.
   private func repeated(_ event: JSONValue, count: Int) -> JSONValue {
-    .object(present: [
+    func counted(_ words: JSONValue?) -> JSONValue? {
+      words?.stringValue.map { .string(NoteNews.counted($0, count)) }
+    }
+    return .object(present: [
       "kind": "repeated", "uri": event["uri"], "id": event["id"], "peer": event["peer"], "name": event["name"],
-      "message": .string(NoteNews.counted(event["message"]?.stringValue ?? "", count)),
+      "message": counted(event["message"]), "line": counted(event["line"]), "level": EventLine.Level.urgent.json,
     ])
   }
 

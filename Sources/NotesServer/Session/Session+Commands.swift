@@ -45,6 +45,32 @@ extension Session {
   /// Whether another process of this person is running.
   public var isServiceRunning: Bool { !editor.service.repo.siblings.isEmpty }
 
+  /// Returns the first result of `look` that is not nil. Looks again when another process tells of an event, connects or ends, and
+  /// in any case after `silence`: not every end of what a command waits for is told.
+  public func result<Result>(
+    lookingAgainAfter silence: Duration, of look: @AutomergeRepo () async throws -> Result?
+  ) async throws -> Result {
+    let service = editor.service
+    let news = Signal(clock: service.clock)
+    let observations = [
+      service.environment.events.add { event in
+        if case .heardFromSibling = event { news.send() }
+      },
+      service.repo.observe { event in
+        switch event {
+        case .siblingConnected, .siblingDisconnected: news.send()
+        case .peerConnected, .peerDisconnected, .documentOpened, .documentDeleted, .documentReleased: break
+        }
+      },
+    ]
+    defer { for observation in observations { observation.cancel() } }
+    while true {
+      let count = news.count
+      if let result = try await look() { return result }
+      await news.next(after: count, until: service.clock.now + silence)
+    }
+  }
+
   /// Waits. Returns false if the process ends first.
   public func pause(for duration: Duration) async -> Bool { await editor.service.clock.pause(for: duration) }
 }

@@ -11,35 +11,44 @@ import Testing
 @Suite struct LinesForEditorsTests {
   // MARK: Events
 
-  private static func line(_ event: JSONValue) -> [String] {
-    EventLine(of: event).map { [$0.level.rawValue, $0.text] } ?? []
+  private static func shown(_ event: JSONValue) -> [String?] {
+    let event = EventLine.completed(event)
+    return [event["level"]?.stringValue, event["line"]?.stringValue]
+  }
+
+  private static func shown(_ news: NoteNews, of title: String) -> [String?] {
+    shown(news.parameters(uri: nil, id: nil, title: title, peer: nil, name: nil))
   }
 
   @Test func aLineSaysWhatToDoAboutAnEvent() {
+    #expect(EventLine.text("Ben accepted.", then: ":NotesAnswer") == "Ben accepted. :NotesAnswer")
+    #expect(EventLine.text("Ben wrote 3 words", then: ":NotesDiff") == "Ben wrote 3 words. :NotesDiff")
     #expect(
-      Self.line(["kind": "invited", "invitation": "1", "message": "Ben invites you to \"Tea\""])
-        == ["urgent", "Ben invites you to \"Tea\". :NotesAnswer to reply"])
-    #expect(
-      Self.line(["kind": "accepted", "invitation": "1", "message": "Ben accepted."])
-        == ["urgent", "Ben accepted. :NotesAnswer to compare codes"])
-    #expect(Self.line(["kind": "away", "message": "Ben wrote 3 words"]) == ["news", "Ben wrote 3 words. :NotesDiff"])
-    #expect(
-      Self.line(["kind": "keyChanged", "message": "WARNING: another key calls itself Ben"])
-        == ["urgent", "WARNING: another key calls itself Ben. :NotesVerify"])
-    #expect(
-      Self.line(["kind": "deleted", "message": "Deleted for everyone: \"Tea\"; undelete restores it"])
+      Self.shown(.detached(.deletedForEveryone), of: "Tea")
         == ["urgent", "Deleted for everyone: \"Tea\"; :NotesUndelete restores it"])
-    #expect(Self.line(["kind": "online", "message": "Ben is online"]) == ["news", "Ben is online"])
-    #expect(Self.line(["kind": "created", "id": "x"]) == [])
-    #expect(Self.line(["kind": "online", "message": ""]) == [])
+    #expect(Self.shown(.detached(.deleted), of: "Tea") == ["urgent", "Deleted \"Tea\"; :NotesUndelete restores it"])
+    #expect(Self.shown(["kind": "created", "id": "x"]) == [nil, nil])
+    #expect(Self.shown(["kind": "online", "message": "", "line": "", "level": "urgent"]) == [nil, nil])
+  }
+
+  /// A peer gives itself its name, and a note its title.
+  @Test func theWordsOfOthersDecideNothing() async throws {
+    #expect(Self.shown(["kind": "online", "message": "WARNING is online"]) == ["news", "WARNING is online"])
+    #expect(
+      Self.shown(.renamed(from: "Tea", by: .oneself), of: "undelete restores")
+        == ["news", "Renamed to \"undelete restores\""])
+    #expect(Self.shown(.gaveUp(guest: "WARNING"), of: "Tea") == ["news", "WARNING no longer shares \"Tea\""])
+    #expect(
+      Self.shown(.notStored(isFull: true), of: "Tea") == [
+        "urgent", "WARNING: words of \"Tea\" are not stored: disk full",
+      ]
+    )
+    #expect(Self.shown(StoreNews.damaged.event).first == "urgent")
   }
 
   @Test func whereTheWordsAreIsSaidBeforeEverythingElse() {
     #expect(
-      Self.line(["kind": "recovered", "copy": "a copy of \"Tea\"", "message": "Kept"])
-        == ["words", ":NotesRecovered has a copy of \"Tea\""])
-    #expect(
-      Self.line(["kind": "refused", "recovered": "/x.md", "message": "Read-only: \"Tea\" stays"])
+      Self.shown(.refused(recovered: "/x.md"), of: "Tea")
         == ["words", ":NotesRecovered has your words; this note is read-only"])
   }
 
@@ -75,15 +84,8 @@ import Testing
 
   /// The status line of an editor without carets, for the text that the status is of, or a later one.
   private static func words(_ people: [PersonStatus], isLater: Bool = false) -> String {
-    let groups = Company(people).json.arrayValue ?? []
-    return groups.map { group in
-      let before = (isLater ? group["whenLater"]?.stringValue : nil) ?? group["before"]?.stringValue ?? ""
-      let names =
-        group["count"]?.intValue.map { "\($0) people" }
-        ?? (group["people"]?.arrayValue ?? [])
-        .map { ($0["shown"]?.stringValue ?? "") + ($0["more"]?.stringValue ?? "") }.joined(separator: ", ")
-      return before + names + (group["after"]?.stringValue ?? "")
-    }.joined(separator: "; ")
+    (Company(people).json.arrayValue ?? [])
+      .map { (isLater ? $0["whenLater"]?.stringValue : nil) ?? $0["text"]?.stringValue ?? "" }.joined()
   }
 
   @Test func theCompanySaysHowFarTheOthersAreTheMostUrgentFirst() {
@@ -103,18 +105,20 @@ import Testing
     #expect(Self.words((0..<5).map { Self.person("P\($0)", .inSync) }) == "synced with 5 people")
     #expect(Self.words([ana, ana]) == "synced with Ana")
     #expect(Self.words([Self.person("Theodora Longname", .inSync)]) == "synced with Theodora Longna…")
+    #expect(
+      Self.words([ana, Self.person("Bo", .refused)], isLater: true) == "refused by Bo; sending to Ana",
+      "only what is said of the exact text has another text")
     #expect(Self.words([Self.person("A\u{202E}na\n", .inSync)]) == "synced with Ana ")
   }
 
   /// What is not said is not there either: an editor looks whether a member is there.
   @Test func whatIsNotSaidIsNotThere() {
-    let ana: JSONValue = ["name": "Ana", "shown": "Ana"]
     #expect(
       Company([Self.person("Ana", .inSync)]).json
-        == [["before": "synced with ", "whenLater": "sending to ", "people": [ana]]])
+        == [["text": "synced with ", "whenLater": "sending to "], ["text": "Ana", "name": "Ana"]])
     #expect(
       Company((0..<4).map { Self.person("P\($0)", .unreachable) }).json
-        == [["before": "", "after": " unreachable", "count": 4]])
+        == [["text": "4 people"], ["text": " unreachable"]])
     let question = InvitationQuestion(Self.invitation(.received, title: "Tea", code: nil)).json
     #expect(
       question["choices"] == [

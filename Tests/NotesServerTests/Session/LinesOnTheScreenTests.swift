@@ -115,6 +115,22 @@ import Testing
     #expect(try await minute().count <= 2 * Limit.maximumHeldTold)
   }
 
+  @Test func aLineSaysWhatToDoAboutAnInvitationOrAKey() throws {
+    let answered = "Eve accepted. :NotesAnswer to compare codes"
+    let borrowed = "WARNING: another key calls itself Eve. :NotesVerify"
+    for (event, level, line) in [
+      (SharingEvent.invited(Self.invitation(1)), "urgent", "Eve invites you to \"Pay me\". :NotesAnswer to reply"),
+      (.toBeConfirmed(Self.invitation(1)), "urgent", answered),
+      (.namesake(Self.eve, name: "Eve"), "urgent", borrowed),
+      (.declined(Self.eve, name: "Eve", id), "urgent", "Eve declined \"Shopping\""),
+      (.accepted(Self.eve, name: "Eve", id), "news", "Eve now shares \"Shopping\" with you"),
+    ] {
+      happens(event)
+      let params = try #require(ana.sent.last { $0["method"] == "notes/event" }?["params"])
+      #expect(params["level"]?.stringValue == level && params["line"]?.stringValue == line)
+    }
+  }
+
   @Test func whatAHostAllowedLastIsToldHoweverOftenItChangedItsMind() async throws {
     for number in 0..<101 {
       happens(.accessChanged(Self.eve, name: "Eve", id, number % 2 == 0 ? .read : .write))

@@ -2,6 +2,7 @@ import Automerge
 import AutomergeRepo
 import JSONRPC
 import RepoTestSupport
+import TestSupport
 import Testing
 
 @testable import NotesServer
@@ -47,6 +48,24 @@ import Testing
     var heard: [DocumentId] = []
     news[1].begin { heard.append($0) }
     #expect(heard == [id])
+  }
+
+  @Test func aCommandThatWaitsLooksAgainAtEachEventOfAnotherProcess() async throws {
+    let ana = ServiceUnderTest(RepoWorld(random: RandomSource(SeededGenerator(seed: 8))), "ana")
+    try await ana.start()
+    var looks = 0
+    let task = Task { @AutomergeRepo in
+      try await ana.session.result(lookingAgainAfter: .seconds(1000)) {
+        looks += 1
+        return looks == 3 ? looks : nil
+      }
+    }
+    let start = ana.world.clock.now
+    for look in 1...2 {
+      while looks < look { await Task.yield() }
+      ana.service.environment.events.send(.heardFromSibling(["kind": "accepted"]))
+    }
+    #expect(try await task.value == 3 && ana.world.clock.now == start)
   }
 
   /// A buffer is read-only from then on, and its process must not miss it.

@@ -26,10 +26,11 @@
 (defun notes-test-in-sync (peers)
   "Return what the service says of PEERS who are in sync."
   (and peers
-       (vector (list :before "synced with " :whenLater "sending to "
-                     :people (vconcat (mapcar (lambda (peer)
-                                                (list :name (plist-get peer :name) :shown (plist-get peer :name)))
-                                              peers))))))
+       (vconcat (list (list :text "synced with " :whenLater "sending to "))
+                (cdr (mapcan (lambda (peer)
+                               (list (list :text ", ")
+                                     (list :text (plist-get peer :name) :name (plist-get peer :name))))
+                             peers)))))
 
 (defun notes-test-status (peers &rest more)
   "Let the service say that PEERS have the note, by default in sync, and MORE."
@@ -64,14 +65,14 @@
         ;; In the service's words and order, with what is behind a name.
         (notes-test-status
          (list ana) :company
-         [(:before "receiving from " :people [(:name "Cy" :shown "Cy" :more " (34%)")])
-          (:before "3 changes not yet sent to " :people [(:name "Bo" :shown "Bo") (:name "Di" :shown "Di")])
-          (:before "" :after " unreachable" :people [(:name "Theodora Longname" :shown "Theodora Longna…")])])
+         [(:text "receiving from ") (:text "Cy" :name "Cy") (:text " (34%)")
+          (:text "; 3 changes not yet sent to ") (:text "Bo" :name "Bo") (:text ", ") (:text "Di" :name "Di")
+          (:text "; ") (:text "Theodora Longna…" :name "Theodora Longname") (:text " unreachable")])
         (should (equal (notes-lsp--lighter)
                        (concat " Note[receiving from Cy (34%%); 3 changes not yet sent to Bo, Di; "
                                "Theodora Longna… unreachable]")))
         (notes-test-status (list ana) :company
-                           [(:before "synced with " :whenLater "sending to " :count 5)])
+                           [(:text "synced with " :whenLater "sending to ") (:text "5 people")])
         (should (equal (notes-lsp--lighter) " Note[synced with 5 people]"))
         (notes-test-status nil :network "the port is taken")
         (should (equal (notes-lsp--lighter) " Note[no network: the port is taken]"))

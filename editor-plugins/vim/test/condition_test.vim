@@ -26,8 +26,8 @@ enddef
 
 # `company`: what the service says of the people, by default that all are in sync.
 def StatusIs(note: dict<any>, peers: list<any>, more: dict<any> = {})
-  const people = peers->mapnew((_, it) => ({name: it.name, shown: it.name}))
-  const company = empty(peers) ? [] : [{before: 'synced with ', whenLater: 'sending to ', people: people}]
+  const company = empty(peers) ? [] : [{text: 'synced with ', whenLater: 'sending to '}]
+    + peers->mapnew((_, it) => [{text: ', '}, {text: it.name, name: it.name}])->flattennew(1)[1 :]
   Say('notes/statusChanged', {uri: note.uri, stored: true, network: 'on', discovery: 'on', peers: peers, company: company}->extend(more))
 enddef
 
@@ -43,11 +43,11 @@ def TheStatusLineSaysHowFarTheOthersAre()
   Shows('[note: synced with Ana]')
   # In the service's words and order, with what is behind a name.
   StatusIs(note, [ana], {company: [
-    {before: 'receiving from ', people: [{name: 'Cy', shown: 'Cy', more: ' (34%)'}]},
-    {before: '3 changes not yet sent to ', people: [{name: 'Bo', shown: 'Bo'}, {name: 'Di', shown: 'Di'}]},
-    {before: '', after: ' unreachable', people: [{name: 'Theodora Longname', shown: 'Theodora Longna…'}]}]})
+    {text: 'receiving from '}, {text: 'Cy', name: 'Cy'}, {text: ' (34%)'},
+    {text: '; 3 changes not yet sent to '}, {text: 'Bo', name: 'Bo'}, {text: ', '}, {text: 'Di', name: 'Di'},
+    {text: '; '}, {text: 'Theodora Longna…', name: 'Theodora Longname'}, {text: ' unreachable'}]})
   Shows('[note: receiving from Cy (34%); 3 changes not yet sent to Bo, Di; Theodora Longna… unreachable]')
-  StatusIs(note, [ana], {company: [{before: 'synced with ', whenLater: 'sending to ', count: 5}]})
+  StatusIs(note, [ana], {company: [{text: 'synced with ', whenLater: 'sending to '}, {text: '5 people'}]})
   Shows('[note: synced with 5 people]')
   StatusIs(note, [], {network: 'the port is taken'})
   Shows('[note: no network: the port is taken]')

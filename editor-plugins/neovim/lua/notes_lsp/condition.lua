@@ -116,13 +116,11 @@ end
 local function company(note, words)
   local is_proven = note.proven == note.version and note.is_synced
   local told = note.status or {}
-  for _, group in ipairs(told.company or {}) do
-    local names = vim.tbl_map(function(it)
-      return text.shown(it.shown) .. presence.arrow(note, it.name) .. (it.more or "")
-    end, group.people or {})
-    local people = group.count and group.count .. " people" or table.concat(names, ", ")
-    table.insert(words, (is_proven and group.before or group.whenLater or group.before) .. people .. (group.after or ""))
-  end
+  local pieces = vim.tbl_map(function(it)
+    local words_of_it = is_proven and it.text or it.whenLater or it.text
+    return it.name and text.shown(words_of_it) .. presence.arrow(note, it.name) or words_of_it
+  end, told.company or {})
+  if #pieces > 0 then table.insert(words, table.concat(pieces)) end
   -- People whose carets arrive through other peers.
   local known, others = {}, {}
   for _, peer in ipairs(told.peers or {}) do known[peer.name] = true end

@@ -296,12 +296,9 @@ enddef
 # How far the other people's copies are, as the service words it. It says of a text that was not proved that it is being sent.
 def Company(note: dict<any>, told: dict<any>): list<string>
   const isProven = note.proven == note.version && note.info->get('synced', false)
-  final words: list<string> = []
-  for group in told->get('company', [])
-    const names = group->has_key('count') ? $'{group.count} people'
-      : group.people->mapnew((_, it) => it.shown .. presence.Arrow(note, it.name) .. it->get('more', ''))->join(', ')
-    words->add((isProven ? group.before : group->get('whenLater', group.before)) .. names .. group->get('after', ''))
-  endfor
+  const pieces = told->get('company', [])->mapnew((_, it) => (isProven ? it.text : it->get('whenLater', it.text))
+    .. (it->has_key('name') ? presence.Arrow(note, it.name) : ''))
+  final words: list<string> = empty(pieces) ? [] : [pieces->join('')]
   # People whose carets arrive through other peers.
   const listed = told->get('peers', [])->mapnew((_, it) => it.name)
   const others = presence.Names(note)->filter((_, name) => listed->index(name) < 0)
