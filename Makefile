@@ -8,7 +8,10 @@ RELEASE := -c release --static-swift-stdlib $(CHECK)
 # The environment's EDITOR is a person's, and no order to test it.
 EDITOR_ASKED := $(if $(filter command line,$(origin EDITOR)),$(EDITOR))
 
-.PHONY: all build test lint format demo demo-record screens bench siege bench-store bench-peers partitions kills servers simulate soak mutants chaos together conformance outside fuzz install install-serve deb tarball newcomer uninstall manual pictures docs docs-check setup setup-test setup-docs clean
+# One run of screen_bench.py each.
+SCREEN_OPTIONS := "" "--delays 1,20,100 --alone= --letters 200 --one-way" "--bytes 1000000 --letters 300"
+
+.PHONY: all build test lint format demo demo-record screens bench screen-bench siege bench-store bench-peers partitions kills servers simulate soak mutants chaos together conformance outside fuzz install install-serve deb tarball newcomer uninstall manual pictures docs docs-check setup setup-test setup-docs clean
 
 all: build
 
@@ -76,6 +79,17 @@ siege: setup
 	swift build $(RELEASE) --product notes-lsp
 	swift build $(RELEASE) --product notes-bench
 	NOTES_LSP_BINARY=$$PWD/.build/release/notes-lsp .build/release/notes-bench siege
+
+# From the key to the other person's screen, in real editors in real terminals; the delays, which need root, are one way. Wants a quiet
+# machine for six minutes. OPTIONS are those of Tests/Benchmarks/screen_bench.py, instead of all this.
+screen-bench: setup-test
+	swift build $(RELEASE) --product notes-lsp
+	python3 -m venv .build-bench-venv
+	.build-bench-venv/bin/python -m pip install -q --disable-pip-version-check pyte==0.8.2
+	rm -f .build/screen.json
+	for options in $(or $(OPTIONS),$(SCREEN_OPTIONS)); do \
+	  .build-bench-venv/bin/python Tests/Benchmarks/screen_bench.py .build/release/notes-lsp --json .build/screen.json $$options || exit; done
+	Tests/Benchmarks/screen_plot.py .build/screen.json .build/screen.svg
 
 # The document core beside other libraries, in one run and one table. Takes half an hour; needs ../shared.
 bench-peers: setup
