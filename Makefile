@@ -8,7 +8,10 @@ RELEASE := -c release --static-swift-stdlib $(CHECK)
 # The environment's EDITOR is a person's, and no order to test it.
 EDITOR_ASKED := $(if $(filter command line,$(origin EDITOR)),$(EDITOR))
 
-.PHONY: all build test lint format demo demo-record screens bench siege bench-store bench-peers partitions kills servers simulate soak mutants chaos conformance outside fuzz install install-serve deb tarball newcomer uninstall manual pictures docs docs-check setup setup-test setup-docs clean
+# One run of screen_bench.py each.
+SCREEN_OPTIONS := "" "--delays 1,20,100 --alone= --letters 200 --one-way" "--bytes 1000000 --letters 300"
+
+.PHONY: all build test lint format demo demo-record screens bench screen-bench siege bench-store bench-peers partitions kills servers simulate soak mutants chaos together conformance outside fuzz install install-serve deb tarball newcomer uninstall manual pictures docs docs-check setup setup-test setup-docs clean
 
 all: build
 
@@ -77,6 +80,17 @@ siege: setup
 	swift build $(RELEASE) --product notes-bench
 	NOTES_LSP_BINARY=$$PWD/.build/release/notes-lsp .build/release/notes-bench siege
 
+# From the key to the other person's screen, in real editors in real terminals; the delays, which need root, are one way. Wants a quiet
+# machine for six minutes. OPTIONS are those of Tests/Benchmarks/screen_bench.py, instead of all this.
+screen-bench: setup-test
+	swift build $(RELEASE) --product notes-lsp
+	python3 -m venv .build-bench-venv
+	.build-bench-venv/bin/python -m pip install -q --disable-pip-version-check pyte==0.8.2
+	rm -f .build/screen.json
+	for options in $(or $(OPTIONS),$(SCREEN_OPTIONS)); do \
+	  .build-bench-venv/bin/python Tests/Benchmarks/screen_bench.py .build/release/notes-lsp --json .build/screen.json $$options || exit; done
+	Tests/Benchmarks/screen_plot.py .build/screen.json .build/screen.svg
+
 # The document core beside other libraries, in one run and one table. Takes half an hour; needs ../shared.
 bench-peers: setup
 	swift build $(RELEASE) --product notes-bench
@@ -121,10 +135,14 @@ simulate:
 	  NOTES_SIMULATION_WITHOUT=$(WITHOUT) NOTES_SIMULATION_FAULTS=$(FAULTS) swift test --skip-build \
 	  --filter everyWordStandsOnceInTheEnd
 
-# The same with all faults that the program stands, or these FAULTS, seed after seed for so many HOURS on all CORES; the ledger gets what came of it.
-soak:
+# The same with all faults that the program stands, or these FAULTS, seed after seed for so many HOURS on all CORES, and then COUNT seeds
+# (default 1,000) of `make together`; the ledger gets what came of it.
+soak: setup-test
 	swift build $(RELEASE) --product notes-soak
 	Tests/ledger.py soak $(or $(HOURS),1) "$(CORES)" "$(FAULTS)"
+	swift build --build-tests $(CHECK)
+	(NOTES_FUZZ_COUNT=$(or $(COUNT),1000) swift test --skip-build --filter ThreeEditorsTests) 2>&1 | tee .build/together.log; \
+	  status=$${PIPESTATUS[0]}; Tests/ledger.py together "make soak" .build/together.log; exit $$status
 
 # Changes the program in 520 small ways and looks which of them the tests notice. Takes hours; the ledger gets the figures.
 mutants: setup-test
@@ -135,6 +153,11 @@ mutants: setup-test
 chaos: setup-test
 	swift build --build-tests $(CHECK)
 	NOTES_CHAOS=$${NOTES_CHAOS:-200} swift test --skip-build --filter ChaosTests
+
+# Vim, Emacs and Neovim in one note, in which everything happens at random: COUNT seeds (default 60), or SEED alone.
+together: setup-test
+	swift build --build-tests $(CHECK)
+	NOTES_FUZZ_COUNT=$(or $(COUNT),60) $(if $(SEED),NOTES_FUZZ_SEEDS=$(SEED)) swift test --skip-build --filter ThreeEditorsTests
 
 # The table of what every editor must do, in EDITOR: vim, neovim, emacs or all. DRIVER is the command of a driver of yours, and ROWS
 # a pattern of the rows to run; see Sources/Documentation/Conformance.md.

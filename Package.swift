@@ -288,7 +288,10 @@ let package = Package(
         "TestSupport",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
-      path: "Tests/Benchmarks", exclude: ["live_bench.py", "reference_bench.py"], swiftSettings: strict),
+      path: "Tests/Benchmarks",
+      exclude: [
+        "live_bench.py", "reference_bench.py", "screen_bench.py", "screen_editors.py", "screen_plot.py", "slow_link.py",
+      ], swiftSettings: strict),
   ],
   swiftLanguageModes: [.v6]
 )

@@ -4,6 +4,7 @@
 Usage: ledger.py soak HOURS [CORES [FAULT,…]]   the simulation of whole services, seed after seed; CORES is all by default
        ledger.py fuzz COMMAND LOG…              what libFuzzer printed, one file for each target
        ledger.py kills COMMAND LOG              what KilledServiceTests and KilledWriterTests printed
+       ledger.py together COMMAND LOG           what ThreeEditorsTests printed
        ledger.py mutants COMMAND RESULT         what Tests/Mutants/mutants.py found, as JSON
 
 Interrupted, a soak notes what it has until then.
@@ -211,6 +212,14 @@ def kills(command, log):
     append("services that are killed", command, verdict, notes=printed + failed[:20])
 
 
+def together(command, log):
+    text = open(log, errors="replace").read()
+    seeds = re.findall(r"^three editors, seed (\d+):", text, re.M)
+    failed = re.findall(r"seed \d+, again by (`make together SEED=\d+`: .*)", text)
+    append("Vim, Emacs and Neovim in one note", command, f"{len(seeds):,} seeds to the end, {len(failed)} failed.",
+           notes=[line[:300] for line in failed])
+
+
 def mutants(command, result):
     data = json.load(open(result))
     rows = [(name, part["mutants"], part["killed"], f"{100 * part['killed'] / max(1, part['mutants']):.0f} %", part["silent"])
@@ -223,7 +232,7 @@ def mutants(command, result):
 
 
 if __name__ == "__main__":
-    commands = {"soak": soak, "fuzz": fuzz, "kills": kills, "mutants": mutants}
+    commands = {"soak": soak, "fuzz": fuzz, "kills": kills, "together": together, "mutants": mutants}
     if len(sys.argv) < 3 or sys.argv[1] not in commands:
         sys.exit(__doc__)
     commands[sys.argv[1]](*sys.argv[2:])

@@ -11,7 +11,7 @@ struct NotesBench: AsyncParsableCommand {
       NoteMeasures.self, HugeNote.self, GrowthPlot.self, ModelGrowth.self, LargeStore.self, ManyWriters.self,
       JoinLatency.self,
       ManyPeers.self,
-      MemoryProbe.self, SiegeLatency.self, ServerLoad.self, IdleServer.self,
+      MemoryProbe.self, SiegeLatency.self, ScreenLatency.self, ServerLoad.self, IdleServer.self,
     ],
     defaultSubcommand: ReplayTraces.self)
 }

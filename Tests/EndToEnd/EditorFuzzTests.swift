@@ -57,7 +57,7 @@ struct EditorFuzzTests {
         }
       }
       for editor in editors { try editor.settle() }
-      let text = try waitForQuiet(editors)
+      let text = try EqualBuffers.wait(for: editors)
       for editor in editors { try editor.quit() }
       for editor in editors { try editor.session.waitForEnd() }
       for editor in editors {
@@ -85,39 +85,6 @@ struct EditorFuzzTests {
       if states.count == 2, states[0].text == states[1].text { return }
       EditorSession.pause(.milliseconds(50))
     }
-  }
-
-  /// Waits until both buffers are equal and the services have proved that they know them; returns their text.
-  private func waitForQuiet(_ editors: [any EditorUnderTest]) throws -> String {
-    var states: [EditorState] = []
-    do {
-      try editors[0].session.wait(for: "equal buffers") {
-        states = try editors.compactMap { try $0.state() }
-        guard states.count == editors.count, let text = states.first?.text.utf8 else { return false }
-        guard states.allSatisfy({ $0.isSynced && $0.text.utf8.elementsEqual(text) }) else { return false }
-        return try editors.allSatisfy { try $0.session.proves(text: Array(text)) }
-      }
-    } catch {
-      throw ProcessError.timedOut(
-        waitingFor: "equal buffers", details: "\(Self.difference(of: states))\n\(error)")
-    }
-    return states.first?.text ?? ""
-  }
-
-  /// Where two texts part, and how far each editor is.
-  private static func difference(of states: [EditorState]) -> String {
-    let progress = states.map {
-      "version \($0.version), rev \($0.rev), \($0.isSynced ? "synced" : "not synced"), \($0.text.utf8.count) bytes"
-    }
-    guard states.count == 2 else { return progress.joined(separator: "; ") }
-    let (one, two) = (Array(states[0].text.unicodeScalars), Array(states[1].text.unicodeScalars))
-    let place = zip(one, two).prefix { $0 == $1 }.count
-    let parts = [one, two].map { text in
-      var part = String.UnicodeScalarView()
-      part.append(contentsOf: text[max(0, place - 30)..<min(text.count, place + 60)])
-      return String(part).debugDescription
-    }
-    return progress.joined(separator: "; ") + "; equal up to scalar \(place), then " + parts.joined(separator: " and ")
   }
 }
 

@@ -50,6 +50,8 @@ public protocol EditorUnderTest: AnyObject {
   func perform(_ command: EditorCommand) throws
   /// Gives an ex command or evaluates Lisp, whichever this editor knows, without waiting for what it does.
   func give(vim command: String, emacs lisp: String) throws
+  /// The same between two commands of the person's, as if it were typed; what fails is not said.
+  func type(vim command: String, emacs lisp: String) throws
   /// From its next start on, the service is this command.
   func setServiceCommand(_ change: ([String]) -> [String]) throws
   /// Gives the current note another title.

@@ -81,6 +81,8 @@ public final class EmacsUnderTest: EditorUnderTest {
       """)
   }
 
+  public func type(vim command: String, emacs lisp: String) throws { try give(vim: command, emacs: lisp) }
+
   public func setServiceCommand(_ change: ([String]) -> [String]) throws {
     let now = try evaluate("(vconcat notes-lsp-command)").arrayValue?.compactMap(\.stringValue) ?? []
     _ = try evaluate("(progn (setq notes-lsp-command '(\(change(now).map(Self.quoted).joined(separator: " ")))) t)")

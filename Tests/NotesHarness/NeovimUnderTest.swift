@@ -30,6 +30,10 @@ public final class NeovimUnderTest: VimLikeUnderTest {
 
   public func evaluate(_ code: String) throws -> JSONValue { try session.evaluate(code, idSign: 1) }
 
+  public func type(vim command: String, emacs lisp: String) throws {
+    _ = try evaluate(#"vim.api.nvim_input("<C-\\><C-n>:silent! \#(command)<CR>")"#)
+  }
+
   public func documentId() throws -> String? {
     let id = try evaluate("(vim.b.notes_lsp or {}).id").stringValue
     return id.flatMap { $0.isEmpty ? nil : $0 }

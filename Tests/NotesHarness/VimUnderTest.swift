@@ -29,6 +29,10 @@ public final class VimUnderTest: VimLikeUnderTest {
 
   public func evaluate(_ code: String) throws -> JSONValue { try session.evaluate(code, idSign: -1) }
 
+  public func type(vim command: String, emacs lisp: String) throws {
+    _ = try evaluate(#"feedkeys("\<C-\>\<C-n>:silent! \#(command)\<CR>", 't')"#)
+  }
+
   public func documentId() throws -> String? {
     let id = try evaluate("get(get(b:, 'notes_lsp', {}), 'id', '')").stringValue
     return id.flatMap { $0.isEmpty ? nil : $0 }

@@ -276,6 +276,13 @@ BEGIN, END and OLD-LENGTH are what after-change was told."
       (notes-lsp--note-changes note)
       (notes-lsp--unseen-p note)))
 
+(defun notes-lsp--synced-p (note)
+  "Return non-nil if nothing of NOTE waits here or on the way to the service."
+  (and (notes-lsp--note-open note)
+       (notes-lsp-service-ready-p)
+       (null (notes-lsp--note-queue note))
+       (not (notes-lsp--pending-p note))))
+
 (defun notes-lsp--flush (note)
   "Send NOTE's own changes.  Return non-nil if nothing is left to send."
   (with-current-buffer (notes-lsp--note-buffer note)

@@ -17,7 +17,6 @@
 (require 'notes-lsp-capture)
 
 (declare-function notes-lsp-mode "notes-lsp" (&optional argument))
-(declare-function notes-lsp-buffer-info "notes-lsp" (&optional buffer))
 (declare-function notes-lsp--find-note "notes-lsp-gate" (uri))
 (declare-function notes-lsp--forget-peers "notes-lsp-presence" (note))
 (declare-function notes-lsp--arrow "notes-lsp-presence" (note name))
@@ -248,9 +247,8 @@ the buffer when the queue is empty, and nothing else draws the line then."
   "Return a list of strings that say how far the people in STATUS of NOTE are.
 The service words that.  Of a text that was not proved they say that it is
 being sent."
-  (let* ((info (notes-lsp-buffer-info (notes-lsp--note-buffer note)))
-         (proven (and (eql (notes-lsp--note-proven note) (notes-lsp--note-version note))
-                      (plist-get info :synced)))
+  (let* ((proven (and (eql (notes-lsp--note-proven note) (notes-lsp--note-version note))
+                      (notes-lsp--synced-p note)))
          (listed (mapcar (lambda (peer) (plist-get peer :name)) (plist-get status :peers)))
          ;; People whose carets arrive through other peers.
          (others (cl-remove-if (lambda (peer) (member (plist-get peer :name) listed))

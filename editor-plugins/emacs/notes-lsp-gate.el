@@ -29,6 +29,17 @@
 
 ;;; The gate
 
+(defconst notes-lsp--tidy-seconds 0.004
+  "How long after an edit garbage is collected: its letter is on the screen then.")
+(defvar notes-lsp--tidy-timer nil "Timer that collects garbage.")
+
+(defun notes-lsp--tidy-soon ()
+  "Collect garbage when no edit is on its way, if half of it has come together.
+Else Emacs would do it while a letter is, for ten milliseconds and more."
+  (when notes-lsp--tidy-timer (cancel-timer notes-lsp--tidy-timer))
+  (setq notes-lsp--tidy-timer
+        (run-with-timer notes-lsp--tidy-seconds nil #'garbage-collect-maybe 2)))
+
 (defvar notes-lsp--running nil
   "The recursion depths at which a command runs, innermost first.
 The variable `this-command' would not do: a timer may leave it set.")
@@ -95,7 +106,8 @@ recursive edit, a keyboard macro, or an input method's draft."
                 (setq clean (notes-lsp--flush note)
                       over (> (float-time) deadline)))
               (when (and clean (notes-lsp--note-queue note)) (notes-lsp--schedule note))
-              (when clean (notes-lsp--show-peers note)))
+              (when clean (notes-lsp--show-peers note))
+              (notes-lsp--tidy-soon))
             (notes-lsp--prove-soon note)
             (notes-lsp--show-words note)))
       (setf (notes-lsp--note-busy note) nil))

@@ -119,10 +119,7 @@ has been told everything and nothing it said is waiting; :peers are names."
         (list :id (notes-lsp--note-id note)
               :rev (notes-lsp--note-rev note)
               :version (notes-lsp--note-version note)
-              :synced (and (notes-lsp--note-open note)
-                           (notes-lsp-service-ready-p)
-                           (null (notes-lsp--note-queue note))
-                           (not (notes-lsp--pending-p note)))
+              :synced (notes-lsp--synced-p note)
               :peers (notes-lsp-peer-names note))))))
 
 (defun notes-lsp-undo (&optional count)

@@ -66,6 +66,8 @@ class Driver:
     cannot = {}
     # The keys or commands of this editor, of those that a row lists by editor: the first that is there.
     families = ()
+    # What the editor runs in; a benchmark has one of its own.
+    terminal_class = Terminal
 
     def __init__(self):
         self.folder = tempfile.mkdtemp(prefix="notes-conformance-")
@@ -77,7 +79,7 @@ class Driver:
         """Starts the editor, whose test script dials back."""
         listener = socket.create_server(("127.0.0.1", 0))
         listener.settimeout(patience)
-        self.terminal = Terminal(command, {
+        self.terminal = self.terminal_class(command, {
             "TERM": "screen-256color", "LANG": "C.UTF-8", "LC_ALL": "C.UTF-8", "HOME": self.folder,
             "NOTES_TEST_PORT": str(listener.getsockname()[1])})
         try:

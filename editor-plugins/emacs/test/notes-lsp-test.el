@@ -311,6 +311,18 @@
     (notes-lsp--drain notes-test-note)
     (should (equal (notes-test-text) "aXbc"))))
 
+(ert-deftest notes-test-garbage-is-collected-when-no-edit-is-on-its-way ()
+  (notes-test-with "one\n"
+    (let ((gc-cons-threshold most-positive-fixnum) (gc-cons-percentage 1.0))
+      (should (notes-test-receive (notes-test-edit '((0 0 0 0 "x")))))
+      (should (memq notes-lsp--tidy-timer timer-list))
+      (should (eq #'garbage-collect-maybe (timer--function notes-lsp--tidy-timer)))
+      (let ((first notes-lsp--tidy-timer))
+        (goto-char 1) (insert "y")
+        (notes-lsp--drain notes-test-note)
+        (should (memq notes-lsp--tidy-timer timer-list))
+        (should-not (memq first timer-list))))))
+
 (ert-deftest notes-test-drain-is-not-entered-twice ()
   (notes-test-with "abc"
     (insert "x")
