@@ -8,7 +8,7 @@ RELEASE := -c release --static-swift-stdlib $(CHECK)
 # The environment's EDITOR is a person's, and no order to test it.
 EDITOR_ASKED := $(if $(filter command line,$(origin EDITOR)),$(EDITOR))
 
-.PHONY: all build test lint format demo demo-record screens bench siege bench-store bench-peers partitions kills servers simulate soak mutants chaos conformance outside fuzz install install-serve deb tarball newcomer uninstall manual pictures docs docs-check setup setup-test setup-docs clean
+.PHONY: all build test lint format demo demo-record screens bench siege bench-store bench-peers partitions kills servers simulate soak mutants chaos conformance conformance-next outside fuzz install install-serve deb tarball newcomer uninstall manual pictures docs docs-check setup setup-test setup-docs clean
 
 all: build
 
@@ -141,6 +141,12 @@ chaos: setup-test
 conformance: setup-test
 	swift build $(CHECK) --product notes-lsp
 	Tests/Editors/conformance.py $(if $(DRIVER),--driver '$(DRIVER)',$(or $(EDITOR_ASKED),all)) --rows '$(ROWS)'
+
+# The same with the editors of the next Debian, in a root of its own that is made once in NEXT. Needs root, debootstrap and, the first
+# time, the internet.
+conformance-next: setup-test
+	swift build $(CHECK) --product notes-lsp
+	Tests/Editors/next.sh "$(or $(NEXT),.build-next)" Tests/Editors/conformance.py $(or $(EDITOR_ASKED),all) --rows '$(ROWS)'
 
 # Programs that depend on the products alone, as a package of their own. Builds everything once more, so it takes minutes.
 outside: setup
