@@ -142,11 +142,12 @@ conformance: setup-test
 	swift build $(CHECK) --product notes-lsp
 	Tests/Editors/conformance.py $(if $(DRIVER),--driver '$(DRIVER)',$(or $(EDITOR_ASKED),all)) --rows '$(ROWS)'
 
-# The same with the editors of the next Debian, in a root of its own that is made once in NEXT. Needs root, debootstrap and, the first
-# time, the internet.
+# The same with the editors of the next Debian, in a root of its own that is made once in NEXT, and then Helix as a plain client. Needs
+# root, debootstrap and, the first time, the internet.
 conformance-next: setup-test
 	swift build $(CHECK) --product notes-lsp
 	Tests/Editors/next.sh "$(or $(NEXT),.build-next)" Tests/Editors/conformance.py $(or $(EDITOR_ASKED),all) --rows '$(ROWS)'
+	$(if $(EDITOR_ASKED)$(ROWS),,Tests/Editors/next.sh "$(or $(NEXT),.build-next)" Tests/Editors/helix.py)
 
 # Programs that depend on the products alone, as a package of their own. Builds everything once more, so it takes minutes.
 outside: setup
