@@ -11,7 +11,7 @@ EDITOR_ASKED := $(if $(filter command line,$(origin EDITOR)),$(EDITOR))
 # One run of screen_bench.py each.
 SCREEN_OPTIONS := "" "--delays 1,20,100 --alone= --letters 200 --one-way" "--bytes 1000000 --letters 300"
 
-.PHONY: all build test lint format demo demo-record screens bench screen-bench siege bench-store bench-peers partitions kills servers simulate soak mutants chaos together conformance outside fuzz install install-serve deb tarball newcomer uninstall manual pictures docs docs-check setup setup-test setup-docs clean
+.PHONY: all build test lint format demo demo-record screens bench screen-bench siege bench-store bench-peers partitions kills servers simulate soak mutants chaos together conformance conformance-next outside fuzz install install-serve deb tarball newcomer uninstall manual pictures docs docs-check setup setup-test setup-docs clean
 
 all: build
 
@@ -164,6 +164,13 @@ together: setup-test
 conformance: setup-test
 	swift build $(CHECK) --product notes-lsp
 	Tests/Editors/conformance.py $(if $(DRIVER),--driver '$(DRIVER)',$(or $(EDITOR_ASKED),all)) --rows '$(ROWS)'
+
+# The same with the editors of the next Debian, in a root of its own that is made once in NEXT, and then Helix as a plain client. Needs
+# root, debootstrap and, the first time, the internet.
+conformance-next: setup-test
+	swift build $(CHECK) --product notes-lsp
+	Tests/Editors/next.sh "$(or $(NEXT),.build-next)" Tests/Editors/conformance.py $(or $(EDITOR_ASKED),all) --rows '$(ROWS)'
+	$(if $(EDITOR_ASKED)$(ROWS),,Tests/Editors/next.sh "$(or $(NEXT),.build-next)" Tests/Editors/helix.py)
 
 # Programs that depend on the products alone, as a package of their own. Builds everything once more, so it takes minutes.
 outside: setup

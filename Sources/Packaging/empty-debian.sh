@@ -1,23 +1,23 @@
-# An empty Debian 12 to try things in, as root; for scripts to source. Everything that is changed in it goes with the script.
+# An empty Debian to try things in, as root; for scripts to source. Everything that is changed in it goes with the script.
 #
-#   empty_debian CACHE      makes CACHE (an empty Debian, kept for the next time), and runs the script again with mounts of its own
-#   open_debian CACHE       within those: sets `root`, and `work`, a folder beside it
+#   empty_debian CACHE [SUITE PACKAGES]   makes CACHE (an empty Debian, kept for the next time); else Debian 12 with Vim and Emacs
+#   open_debian CACHE                     with mounts of the script's own: sets `root`, and `work`, a folder beside it
 # shellcheck shell=bash
 
 empty_debian() {
-  local cache=$1 start=$SECONDS tool
+  local cache=$1 suite=${2:-bookworm} packages=${3:-ca-certificates,man-db,vim-nox,emacs-nox} start=$SECONDS tool
   if [ "$(id -u)" != 0 ]; then echo "A chroot needs root: run it with sudo." >&2; exit 1; fi
   for tool in debootstrap tmux python3; do
     command -v "$tool" >/dev/null || { echo "Missing: $tool. Run: apt-get install -y $tool" >&2; exit 1; }
   done
   [ ! -e "$cache/.complete" ] || return 0
   rm -rf "$cache"
-  debootstrap --variant=minbase --include=ca-certificates,man-db,vim-nox,emacs-nox bookworm "$cache" \
+  debootstrap --variant=minbase --include="$packages" "$suite" "$cache" \
     "${DEBIAN_MIRROR:-http://deb.debian.org/debian}" >"$cache.log" 2>&1 || { tail -n 5 "$cache.log" >&2; exit 1; }
   # A minimal Debian leaves manual pages out; people's own does not.
   rm -f "$cache"/etc/dpkg/dpkg.cfg.d/*
   touch "$cache/.complete"
-  printf '%5d s  an empty Debian 12 with Vim and Emacs\n' $((SECONDS - start))
+  printf '%5d s  an empty Debian %s with %s\n' $((SECONDS - start)) "$suite" "$packages"
 }
 
 open_debian() {

@@ -35,6 +35,14 @@ struct LifecycleTests {
     #expect(result["capabilities"]?["positionEncoding"]?.stringValue == chosen)
   }
 
+  @Test(arguments: [("helix", 1), ("Neovim", 2)])
+  func aClientWhoseChangesOvertakeOneAnotherIsAskedForFullTexts(name: String, sync: Int) throws {
+    let process = try NotesUser("Ana").start()
+    let result = try process.request(
+      "initialize", ["processId": nil, "capabilities": [:], "clientInfo": ["name": .string(name)]])
+    #expect(result["capabilities"]?["textDocumentSync"]?["change"]?.intValue == sync)
+  }
+
   @Test func aNewerPluginIsToldWhatTheServerKnows() throws {
     let process = try NotesUser("Ana").start()
     let result = try process.request(

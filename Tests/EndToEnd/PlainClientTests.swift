@@ -80,6 +80,24 @@ struct PlainClientTests {
     #expect(!bob.messages.contains { $0["method"] == "workspace/applyEdit" })
   }
 
+  @Test func aPersonWhoseEditorSendsChangesOutOfOrderIsTold() throws {
+    let pair = try Pair(text: "one\n", .refuses)
+    func change(_ version: Int, at character: Int, _ text: String) {
+      let place: JSONValue = ["line": 0, "character": JSONValue(character)]
+      pair.bob.process.notify(
+        "textDocument/didChange",
+        [
+          "textDocument": ["uri": .string(pair.bob.uri), "version": JSONValue(version)],
+          "contentChanges": [["range": ["start": place, "end": place], "text": .string(text)]],
+        ])
+    }
+    change(3, at: 4, "y")
+    change(2, at: 3, "x")
+    try pair.bob.process.waitForNotification("window/showMessage") {
+      $0["type"] == 1 && $0["message"]?.stringValue?.contains("save, close and reopen") ?? false
+    }
+  }
+
   @Test func anInvitationIsAQuestion() throws {
     let pair = try Pair(text: "one\n", .refuses)
     pair.bob.choice = "Accept"
@@ -96,6 +114,19 @@ struct PlainClientTests {
     try pair.wait(for: "his answer") {
       pair.ana.process.messages.contains { $0["method"] == "notes/event" && $0["params"]?["kind"] == "declined" }
     }
+  }
+
+  @Test func aPersonWhoseEditorCannotAskIsToldOfAnInvitation() throws {
+    let pair = try Pair(text: "one\n", .refuses)
+    pair.bob.asks = false
+    let cake = try pair.ana.process.request("notes/create", ["title": "Cake", "text": "apple\n"])
+    try pair.ana.process.request("notes/invite", ["uri": cake["uri"] ?? .null, "peer": "Bob"])
+    try pair.bob.process.waitForNotification("window/showMessage") {
+      $0["message"]?.stringValue?.hasPrefix("Ana invites you to \"Cake\": choose a code action") ?? false
+    }
+    let actions = try pair.bob.process.request(
+      "textDocument/codeAction", ["textDocument": ["uri": .string(pair.bob.uri)]])
+    #expect(actions[0]?["title"] == "Accept the invitation of Ana")
   }
 
   /// Both type at random; Bob's editor tells of it late, and is now and then too busy to answer.

@@ -24,6 +24,8 @@ public final class PlainClient {
   public private(set) var mostOutstanding = 0
   /// What the person chooses when asked something; nil leaves it open.
   public var choice: String?
+  /// Whether it can ask the person at all.
+  public var asks = true
   /// While true, requests are answered later, as by an editor that is busy.
   public var isBusy = false { didSet { answerWaiting() } }
   /// Changes that the service has not been told of.
@@ -48,6 +50,11 @@ public final class PlainClient {
     text = ModelText(try String(contentsOfFile: path, encoding: .utf8), encoding: .utf16)
     process.onRequest = { [weak self] id, method, params in
       guard let self else { return false }
+      if method == "window/showMessageRequest", !asks {
+        let error: JSONValue = ["code": -32601, "message": "Method not found"]
+        self.process.send(["jsonrpc": "2.0", "id": id, "error": error])
+        return true
+      }
       if method == "window/showMessageRequest", let choice {
         self.process.send(["jsonrpc": "2.0", "id": id, "result": ["title": .string(choice)]])
         return true

@@ -62,6 +62,6 @@ enum ChangeOutcome: Hashable, Sendable {
   case splices([TextSplice])
   /// Send `notes/resync`. Incremental changes are ignored until the full text arrives.
   case resync(Contradiction)
-  /// The change is ignored, because the full text is awaited.
+  /// The change is ignored, because the full text is awaited, or a later one is here already.
   case ignored
 }

@@ -10,6 +10,7 @@ extension OpenBuffer {
     version: Int, rev: Int?, changes: [ContentChange], source: some TextSource
   ) -> ChangeOutcome {
     let repair = changes.lastIndex(where: \.isWhole)
+    if repair != nil, isOvertaken(version) { return .ignored }
     if repair == nil {
       if awaitsFullText { return .ignored }
       if let contradiction = contradiction(version: version, rev: rev) {
@@ -44,6 +45,9 @@ extension OpenBuffer {
     awaitsFullText = false
     return .splices(mine.splices)
   }
+
+  /// Whether a plain client's text of this version has come after a later one, which had everything in it.
+  func isOvertaken(_ version: Int) -> Bool { gate == .plain && version < self.version }
 
   /// The greatest integer that every JSON reader can hold.
   private static let greatestRev = 1 << 53

@@ -38,10 +38,14 @@ extension BufferBinding {
     }
   }
 
-  /// Call when a change fits no known state of the buffer. The full text will repair this.
+  /// Call when a change fits no known state of the buffer. The full text will repair this; a plain client cannot be asked
+  /// for it, but its person can, because a saved file is merged.
   func resync(_ reason: String) {
     buffer.awaitsFullText = true
     editor.notify(ResyncNotification(uri: uri, reason: reason))
+    guard buffer.gate == .plain else { return }
+    let message = "notes-lsp: Out of step with this buffer: save, close and reopen it"
+    editor.notify(ShowMessageNotification(kind: .error, message: message))
   }
 
   /// Applies splices that restore an earlier text, as a change that this person can undo.

@@ -45,7 +45,9 @@ extension BufferBinding {
 
   /// Whether a plain client's changes merely show that it has read its file again. Then its buffer is treated as newly opened.
   func hasReadFile(version: Int, changes: [ContentChange]) -> Bool {
-    guard buffer.gate == .plain, let merged = file.mergedText, let base = service.notebook[key]?.base(for: note) else {
+    guard buffer.gate == .plain, !buffer.isOvertaken(version), let merged = file.mergedText,
+      let base = service.notebook[key]?.base(for: note)
+    else {
       return false
     }
     let lacking = buffer.clientToDocument

@@ -158,9 +158,14 @@ final class Editor: SiblingRequestPerforming {
     // The digits are in the button, where no peer can write.
     let code = service.sharing.invitations.first { .string($0.invitation) == invitation }?.code
     let accept = code.map { "\(Self.accept): both see \($0.prefix(3)) \($0.dropFirst(3))" } ?? Self.accept
-    ask(ShowMessageRequest(message: message, actions: [accept, Self.decline])) { [weak self] choice in
-      guard let choice else { return }
-      Task { @AutomergeRepo in await self?.answer(invitation, accepts: choice == accept) }
+    ask(ShowMessageRequest(message: message, actions: [accept, Self.decline])) { [weak self] answer in
+      guard let self, isRunning else { return }
+      switch answer {
+      case .chosen(let choice): Task { @AutomergeRepo in await self.answer(invitation, accepts: choice == accept) }
+      case .none: break
+      case .notAsked:
+        notify(ShowMessageNotification(kind: .info, message: "\(message): choose a code action to answer"))
+      }
     }
   }
 

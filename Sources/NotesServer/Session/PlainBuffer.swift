@@ -51,8 +51,9 @@ struct PlainBuffer {
     (self.version, self.text, opened, self.farewell) = (version, text, text, farewell)
   }
 
-  /// Applies a client's changes, one after the other.
+  /// Applies a client's changes, one after the other. A full text that a later one has overtaken is dropped.
   mutating func apply(_ changes: [ContentChange], version: Int, in encoding: PositionEncoding) {
+    if version < self.version, changes.contains(where: \.isWhole) { return }
     for change in changes {
       switch change {
       case .fullText(let new): text = new

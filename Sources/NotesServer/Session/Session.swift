@@ -181,8 +181,8 @@ public final class Session {
             + "update notes-lsp."))
     }
     return InitializeRequest.Result(
-      encoding: editor.client.encoding, run: service.run, peer: service.identity.peer, name: service.identity.name,
-      asksName: asksName)
+      encoding: editor.client.encoding, wantsFullTexts: editor.client.reordersChanges, run: service.run,
+      peer: service.identity.peer, name: service.identity.name, asksName: asksName)
   }
 
   /// Stores everything, then calls `onEnd`. Input that arrives meanwhile is not read.

@@ -24,15 +24,22 @@ public final class FileLock {
   /// meanwhile gets it.
   public static func isTaken(path: String) -> Bool {
     var info = stat()
-    guard stat(path, &info) == 0, let locks = try? String(contentsOfFile: "/proc/locks", encoding: .utf8) else {
-      return false
-    }
+    guard stat(path, &info) == 0 else { return false }
+    return (0..<maximumReads).contains { _ in isListed(info.st_ino) }
+  }
+
+  /// The kernel hands out the list of locks a page at a time. If a lock that stands before another one goes between two pages, that
+  /// other one is left out.
+  private static let maximumReads = 4
+
+  private static func isListed(_ file: ino_t) -> Bool {
+    guard let locks = try? String(contentsOfFile: "/proc/locks", encoding: .utf8) else { return false }
     // A line is `1: FLOCK ADVISORY WRITE 4711 fe:01:1234 0 EOF`. The device is another one than `stat` names on some file
     // systems.
     return locks.split(separator: "\n").contains { line in
       let fields = line.split(separator: " ")
       return fields.count > 5 && fields[1] == "FLOCK" && fields[3] == "WRITE"
-        && fields[5].hasSuffix(":\(info.st_ino)")
+        && fields[5].hasSuffix(":\(file)")
     }
   }
 }

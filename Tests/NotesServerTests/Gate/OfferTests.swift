@@ -36,6 +36,18 @@ import Testing
     var client: String { String(decoding: buffer.clientText(source: document), as: UTF8.self) }
   }
 
+  @Test func aFullTextThatALaterOneHasOvertakenIsDropped() {
+    let desk = Desk("one\n")
+    desk.version = 2
+    desk.shows("one, two\n")
+    desk.version = 1
+    desk.shows("one,\n")
+    #expect(desk.text == "one, two\n" && desk.buffer.version == 3)
+    desk.version = 3
+    desk.shows("one, two, three\n")
+    #expect(desk.text == "one, two, three\n" && desk.buffer.version == 4)
+  }
+
   @Test func oneEditIsOfferedAtATime() throws {
     let desk = Desk("one\n")
     desk.remote(0, "zero\n")

@@ -98,6 +98,14 @@ import Testing
     #expect(hover["contents"]?["value"]?.stringValue?.hasPrefix("ana, ") == true)
   }
 
+  @Test func whoWroteTheEndOfALineIsShownBehindIt() async throws {
+    let ana = try await opened()
+    for place in [(0, 6), (0, 60), (4, 5)] {
+      let hover = try await ana.request("textDocument/hover", at(place.0, place.1))
+      #expect(hover["contents"]?["value"]?.stringValue?.hasPrefix("ana, ") == true, "\(place)")
+    }
+  }
+
   @Test func aNoteCanBeSharedRestoredAndMadeByCommands() async throws {
     let ana = try await opened()
     let lens = try await ana.request("textDocument/codeLens", at(0, 0))

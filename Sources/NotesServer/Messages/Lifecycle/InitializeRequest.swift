@@ -26,7 +26,8 @@ struct InitializeRequest: EditorMessage {
       encoding: PositionEncoding(offered: try general?.stringsIfPresent("positionEncodings")),
       speaksNotes: notes != nil, takesEdits: try options?.boolIfPresent("applyEdits") ?? false,
       refreshesHints: offered?.value["workspace"]?["inlayHint"]?["refreshSupport"]?.boolValue ?? false,
-      showsDocuments: offered?.value["window"]?["showDocument"]?["support"]?.boolValue ?? false)
+      showsDocuments: offered?.value["window"]?["showDocument"]?["support"]?.boolValue ?? false,
+      reordersChanges: params.value["clientInfo"]?["name"]?.stringValue == "helix")
     version = try notes?.intIfPresent("protocol") ?? 1
     if let name = try notes?.stringIfPresent("userName") {
       user = (name, String((try notes?.stringIfPresent("client") ?? "").prefix { $0 != " " }))
@@ -41,6 +42,8 @@ struct InitializeRequest: EditorMessage {
   /// The service's capabilities, and this person's peer id and name.
   struct Result: RequestResult {
     let encoding: PositionEncoding
+    /// Whether each change must be the full text.
+    let wantsFullTexts: Bool
     let run: String
     let peer: PeerId
     let name: String
@@ -52,7 +55,7 @@ struct InitializeRequest: EditorMessage {
         "serverInfo": ["name": "notes-lsp", "version": .string(Service.version)],
         "capabilities": [
           "positionEncoding": .string(encoding.rawValue),
-          "textDocumentSync": ["openClose": true, "change": 2, "save": true],
+          "textDocumentSync": ["openClose": true, "change": wantsFullTexts ? 1 : 2, "save": true],
           "workspaceSymbolProvider": true, "documentSymbolProvider": true, "hoverProvider": true,
           "documentHighlightProvider": true, "inlayHintProvider": true, "codeActionProvider": true,
           "codeLensProvider": [:],

@@ -61,9 +61,14 @@ struct HoverRequest: EditorRequest {
     // The largest number has no successor.
     let start = Position(line: place.position.line, character: min(place.position.character, .max - 1))
     let end = Position(line: start.line, character: start.character + 1)
-    let spans = try Blame(past, editor, in: PositionRange(start: start, end: end)).spans()
+    var span = try Blame(past, editor, in: PositionRange(start: start, end: end)).spans().first
+    if span == nil {
+      // Behind the end of a line, where carets rest, is whoever wrote that end.
+      let line = PositionRange(start: Position(line: start.line, character: 0), end: start)
+      span = try Blame(past, editor, in: line).spans().last
+    }
     let time = ScreenTime(now: editor.service.clock.date)
-    return Result(span: spans.first, time: spans.first.map { time.full($0.time) } ?? "")
+    return Result(span: span, time: span.map { time.full($0.time) } ?? "")
   }
 
   struct Result: RequestResult {

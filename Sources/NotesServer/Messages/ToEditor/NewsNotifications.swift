@@ -72,8 +72,17 @@ struct ShowMessageRequest: ServerRequest {
     ]
   }
 
-  /// The button that the person chose; nil if none.
-  func answer(_ result: JSONValue?) -> String? {
-    result?["title"]?.stringValue.flatMap { actions.contains($0) ? $0 : nil }
+  enum Answer: Hashable {
+    /// The button that the person chose.
+    case chosen(String)
+    case none
+    /// The client cannot ask: Helix 25.01 does not know the request.
+    case notAsked
+  }
+
+  func answer(_ result: JSONValue?) -> Answer {
+    guard let result else { return .notAsked }
+    guard let title = result["title"]?.stringValue, actions.contains(title) else { return .none }
+    return .chosen(title)
   }
 }
