@@ -186,7 +186,7 @@ def bare(kind, byte_count, options):
 
 
 def show(result):
-    where = f"{result['bytes'] // 1000} kB"
+    where = f"{result['bytes']:,} bytes"
     if "bare" in result:
         rows = [(f"{result['bare']} alone, {where}", result["own"]), ("… last of five at once", result["own_bursts"])]
         processor = f"processor time a key {result['typist_ms_a_key']:.2f} ms"

@@ -28,6 +28,10 @@ def cells(values):
     return " | ".join(f"{percentile(values, share):.2f}" for share in (0.5, 0.9, 0.99)) + f" | {max(values):.1f}"
 
 
+def size_of(result):
+    return f"{result['bytes'] // 1_000_000} MB" if result["bytes"] >= 1_000_000 else f"{result['bytes']:,} bytes"
+
+
 def name_of(result):
     return f"{names[result['from']]} to {names[result['to']]}"
 
@@ -41,7 +45,7 @@ def tables(results):
         else:
             away = f", {it['delay']:g} ms away" if it["delay"] else ""
             what, values, bursts = name_of(it) + away, it["theirs"], it["their_bursts"]
-        what += f", {it['bytes'] // 1_000_000} MB" if it["bytes"] >= 1_000_000 else ""
+        what += ", " + size_of(it) if it["bytes"] >= 1_000_000 else ""
         yield (f"| {what} | {len(values)} | {cells(values)} | {percentile(bursts, 0.5):.2f} | {percentile(bursts, 0.99):.2f}"
                f" | {it['load']:.1f} |")
         if "bare" not in it:
@@ -51,7 +55,7 @@ def tables(results):
     yield "| processor time a keystroke | note | typing | reading |"
     yield "|---|---:|---:|---:|"
     for it in results:
-        size = f"{it['bytes'] // 1000:,} kB"
+        size = size_of(it)
         if "bare" in it:
             yield f"| {names[it['bare']]} alone, without the plugin | {size} | {it['typist_ms_a_key']:.2f} ms | |"
         elif not it["delay"]:

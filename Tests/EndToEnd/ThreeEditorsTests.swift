@@ -6,7 +6,8 @@ import Testing
 /// Vim, Emacs and Neovim, each on a service of its own, in one note: their people type at random, undo and redo, follow each other,
 /// read the file again and split their windows, and in every run one service is killed.
 ///
-/// `NOTES_FUZZ_COUNT=60` tries as many seeds (default 20), `NOTES_FUZZ_SEEDS=17,18` just these.
+/// `NOTES_FUZZ_COUNT=60` tries as many seeds (default 20), `NOTES_FUZZ_SEEDS=17,18` just these. `NOTES_FUZZ_KEEP`
+/// names a folder for the traffic of those that fail.
 @Suite(
   .ownThreads, .enabled(if: Requirements.editors, Requirements.editorsComment),
   .enabled(if: NeovimUnderTest.isHere, "SKIPPED: needs nvim"))
@@ -28,6 +29,7 @@ struct ThreeEditorsTests {
         try three.play(seed)
       } catch {
         // What comes after it in these editors would say nothing.
+        three.keepTraffic(of: seed)
         Issue.record("seed \(seed), again by `make together SEED=\(seed)`: \(error)\n\(three.details)")
         return
       }
@@ -56,6 +58,17 @@ private final class ThreeEditors {
 
   var details: String {
     (events + zip(names, editors).map { "\($0): \($1.session.details)" }).joined(separator: "\n")
+  }
+
+  /// Leaves what editors and services said to each other in the folder that `NOTES_FUZZ_KEEP` names.
+  func keepTraffic(of seed: UInt64) {
+    guard let folder = ProcessInfo.processInfo.environment["NOTES_FUZZ_KEEP"] else { return }
+    for editor in editors {
+      for (path, _) in editor.session.records {
+        let name = "\(seed)-" + (path as NSString).lastPathComponent
+        try? FileManager.default.copyItem(atPath: path, toPath: folder + "/" + name)
+      }
+    }
   }
 
   /// One seed: a new note, everything that happens to it, and the same text everywhere.

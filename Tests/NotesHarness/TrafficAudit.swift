@@ -45,8 +45,12 @@ public struct TrafficAudit {
     while let lineEnd = data[index...].firstIndex(of: 10) {
       let head = String(decoding: data[index..<lineEnd], as: UTF8.self).split(separator: " ")
       guard head.count == 2, let length = Int(head[1]), lineEnd + 1 + length < data.count else { break }
-      let message = try JSONValue(parsing: Array(data[lineEnd + 1..<lineEnd + 1 + length]))
+      let body = data[lineEnd + 1..<lineEnd + 1 + length]
       index = lineEnd + 2 + length
+      guard let message = try? JSONValue(parsing: Array(body)) else {
+        complaints.append("no JSON from the \(head[0] == "c" ? "editor" : "service"): \(String(escaping: body))")
+        continue
+      }
       if head[0] == "c" { receiveFromEditor(message) } else { receiveFromService(message) }
     }
     bytesRead += UInt64(index)
@@ -156,5 +160,12 @@ public struct TrafficAudit {
 
   private mutating func complain(_ text: String) {
     complaints.append("\((path as NSString).lastPathComponent): \(text.prefix(1500))")
+  }
+}
+
+extension String {
+  /// Bytes as text, those that are not ASCII as numbers.
+  fileprivate init(escaping bytes: ArraySlice<UInt8>) {
+    self = bytes.map { $0 < 0x80 ? String(UnicodeScalar($0)) : "\\x" + String($0, radix: 16) }.joined()
   }
 }

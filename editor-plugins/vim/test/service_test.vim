@@ -55,6 +55,16 @@ def EditsAreAppliedAndStaleOnesDropped()
   assert_equal([2, true], [b:notes_lsp.rev, b:notes_lsp.synced])
 enddef
 
+def WhatNoNoteCanHoldIsReplacedBeforeTheWholeTextIsSent()
+  const note = Note('Whole', ['one'])
+  setline(1, "a\xffb")
+  # Before the change is looked at.
+  sync.OnResync({uri: note.uri})
+  Wait('the whole text', () => !Told('textDocument/didChange')[-1].contentChanges[0]->has_key('range'))
+  assert_equal([{text: "a\uFFFDb\n"}], Told('textDocument/didChange')[-1].contentChanges)
+  assert_equal("a\uFFFDb", getline(1))
+enddef
+
 def WrongBytesAndWrongChecksAreRepairedInFull()
   const note = Note('Repaired', ['one'])
   Edit(note, note.version, 1, [Insertion(0, 3, '!')], 99)
@@ -259,6 +269,7 @@ verdict.Run([
   ['TheServiceStartsWhenItIsNeeded', TheServiceStartsWhenItIsNeeded],
   ['WhatIsTypedGoesOutAsOneEdit', WhatIsTypedGoesOutAsOneEdit],
   ['EditsAreAppliedAndStaleOnesDropped', EditsAreAppliedAndStaleOnesDropped],
+  ['WhatNoNoteCanHoldIsReplacedBeforeTheWholeTextIsSent', WhatNoNoteCanHoldIsReplacedBeforeTheWholeTextIsSent],
   ['WrongBytesAndWrongChecksAreRepairedInFull', WrongBytesAndWrongChecksAreRepairedInFull],
   ['ALostEditIsAskedForAgain', ALostEditIsAskedForAgain],
   ['AnEditThatMakesNoSenseChangesNothing', AnEditThatMakesNoSenseChangesNothing],

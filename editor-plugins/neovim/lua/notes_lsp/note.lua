@@ -71,6 +71,7 @@ end
 
 local function take_all(note)
   note.shadow = apply.lines_of(note.buf, #note.shadow == 1 and note.shadow[1] == "")
+  mend(note, 0, note.shadow)
   note.bytes = text.byte_count(note.shadow)
   note.tick, note.hint = api.nvim_buf_get_changedtick(note.buf), nil
 end
@@ -239,7 +240,6 @@ end
 local function reopen(note)
   note.was_open, note.had = false, {}
   take_all(note)
-  if mend(note, 0, note.shadow) then take_all(note) end
   note.version = note.version + 1
   send_open(note)
 end
@@ -301,7 +301,6 @@ function M.attach(buf, uri, id)
     shadow = { "" }, queue = {}, had = {}, peers = {}, last_seen = 0, is_open = false, was_open = false,
   }
   take_all(note)
-  if mend(note, 0, note.shadow) then take_all(note) end
   note.hidden = apply.has_final_newline(buf) and 1 or 0
   notes[buf] = note
   M.set_options(note)

@@ -84,7 +84,11 @@ enddef
 
 # Sends the whole text, which is correct in every state and repairs a wrong one.
 export def SendWhole(note: dict<any>)
-  note.shadow = text.OfBuffer(note.bufnr, note.shadow == [''])
+  var lines = text.OfBuffer(note.bufnr, note.shadow == [''])
+  if Mend(note.bufnr, lines, 0, len(lines))
+    lines = text.OfBuffer(note.bufnr, note.shadow == [''])
+  endif
+  note.shadow = lines
   note.bytes = text.ByteCount(note.shadow)
   note.tick = getbufvar(note.bufnr, 'changedtick')
   note.hint = {}
