@@ -48,7 +48,7 @@ public protocol EditorUnderTest: AnyObject {
   func filePath() throws -> String?
   /// Gives a command, without waiting for what it does.
   func perform(_ command: EditorCommand) throws
-  /// Gives an ex command or evaluates Lisp, whichever this editor knows, without waiting for what it does.
+  /// Runs an ex command or evaluates Lisp, whichever this editor understands, without waiting for its effect.
   func give(vim command: String, emacs lisp: String) throws
   /// From its next start on, the service is this command.
   func setServiceCommand(_ change: ([String]) -> [String]) throws
