@@ -144,8 +144,8 @@ extension Document {
     }
   }
 
-  /// Like `textEdits(obj:since:)`, from the text at `heads` plus all changes of one actor since then: the text that a
-  /// writer sees who has received no changes of others.
+  /// Like `textEdits(obj:since:)`, from the text at `heads` plus all changes of one actor since then: the text that the
+  /// actor's writer sees before changes of others arrive.
   public func textEdits(obj: ObjId, since heads: Set<ChangeHash>, andAllBy actor: ActorId) throws -> [TextEdit] {
     try textEdits(obj: obj, since: heads, andAllBy: { $0 == actor })
   }

@@ -110,7 +110,7 @@ final class PostgresLink {
 
 /// How long a server may be silent while an answer is due, before its connection counts as lost.
 ///
-/// The limit grows, so that a merely slow server is not sent the same statements repeatedly in vain.
+/// The limit grows, so that a server that is only slow is not sent the same statements over and over.
 struct SilenceLimit {
   static let first: Duration = .seconds(5)
   static let maximum: Duration = .seconds(160)

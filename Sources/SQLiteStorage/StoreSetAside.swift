@@ -16,7 +16,7 @@ public struct StoreSetAside: Hashable, Sendable {
   public init(cause: Cause, folder: String) { (self.cause, self.folder) = (cause, folder) }
 }
 
-/// Hands on what was set aside, also before anybody listens.
+/// Passes on what was set aside, including before there is a listener.
 final class StoreSetAsideNews: Sendable {
   private struct State {
     var untold: [StoreSetAside] = []

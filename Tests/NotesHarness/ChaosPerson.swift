@@ -7,7 +7,7 @@ public final class ChaosPerson {
   public let user: NotesUser
   public let kind: any EditorUnderTest.Type
   public private(set) var editor: any EditorUnderTest
-  /// Words that the buffer took, so that they must not be lost; each stands on a line of its own.
+  /// Words that the buffer accepted, so that they must not be lost; each is on a line of its own.
   public private(set) var words: [String] = []
   private let key: Character
   private let seed: UInt64
@@ -30,7 +30,7 @@ public final class ChaosPerson {
     if hasOwnDisk { _ = try? ChildProcess.run(["umount", "-l", user.notes]) }
   }
 
-  /// From now on nothing can be written to the folder of notes, or everything again. False if that cannot be had here.
+  /// Makes the folder of notes refuse all writes, or accept them again. False if this is not possible here.
   public func fillDisk(_ isFull: Bool) throws -> Bool {
     guard hasOwnDisk else { return false }
     let filler = user.notes + "/.filler"
@@ -72,7 +72,7 @@ public final class ChaosPerson {
     if try buffers().contains(where: { $0.contains(word) }) { words.append(word) }
   }
 
-  /// A word that came to this person's note in another way, by a program that wrote to the file.
+  /// A word that another program wrote to the file of this person's note.
   public func expect(_ word: String) { words.append(word) }
 
   /// The texts of all buffers that have a file.
@@ -108,7 +108,7 @@ public final class ChaosPerson {
     try editor.session.wait(for: "\(user.name)'s words to be sent") { try editor.state()?.isSynced ?? true }
   }
 
-  /// The editor dies with all that it has not sent, and another one is started; no note is open in it.
+  /// Kills the editor with everything that it has not sent, and starts another one, with no note open.
   public func killEditor() throws {
     toldBefore = try messages()
     let program = editor.session.terminal.programProcessId
@@ -129,7 +129,7 @@ public final class ChaosPerson {
     if editor is EmacsUnderTest { try editor.session.terminal.press("C-e") }
   }
 
-  /// What the editor has told this person in messages, those of editors that were killed included.
+  /// The messages that this person's editors have shown, including editors that were killed.
   public func messages() throws -> String {
     let code = editor is VimUnderTest ? "execute('messages')" : Self.emacsMessages
     return toldBefore + (try editor.evaluate(code).stringValue ?? "")

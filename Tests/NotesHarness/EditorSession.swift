@@ -58,7 +58,7 @@ public final class EditorSession {
 
   public func send(_ message: JSONValue) throws { try control.send(message.encoded()) }
 
-  /// Asks again and again, with a short pause between, until the condition holds.
+  /// Checks repeatedly, with a short pause in between, until the condition holds.
   public func wait(
     for what: String, within duration: Duration = Patience.hang, _ condition: () throws -> Bool
   ) throws {
@@ -69,7 +69,7 @@ public final class EditorSession {
     }
   }
 
-  /// Lets time pass as a person who thinks.
+  /// Lets time pass, like a person thinking.
   public static func pause(_ duration: Duration) {
     ChildProcess.waitForActivity(of: [], until: .now + duration)
   }
@@ -104,7 +104,7 @@ public final class EditorSession {
     }
   }
 
-  /// Whether a process still does something; one that waits to be reaped does not.
+  /// Whether a process still runs; one that waits to be reaped does not.
   public static func isRunning(_ processId: pid_t) -> Bool {
     guard kill(processId, 0) == 0 else { return false }
     let status = try? String(contentsOfFile: "/proc/\(processId)/stat", encoding: .utf8)

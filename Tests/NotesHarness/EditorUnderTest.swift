@@ -48,7 +48,7 @@ public protocol EditorUnderTest: AnyObject {
   func filePath() throws -> String?
   /// Gives a command, without waiting for what it does.
   func perform(_ command: EditorCommand) throws
-  /// Gives an ex command or evaluates Lisp, whichever this editor knows, without waiting for what it does.
+  /// Runs an ex command or evaluates Lisp, whichever this editor understands, without waiting for its effect.
   func give(vim command: String, emacs lisp: String) throws
   /// The same between two commands of the person's, as if it were typed; what fails is not said.
   func type(vim command: String, emacs lisp: String) throws

@@ -1,7 +1,7 @@
 import Foundation
 import JSONRPC
 
-/// A buffer that keeps the client's rules of the version gate to the letter, and complains of a service that breaks its own.
+/// A buffer that follows the client's rules of the version gate exactly, and reports a service that breaks its own.
 public class ModelBuffer {
   public let uri: String
   public let id: String
@@ -32,7 +32,7 @@ public class ModelBuffer {
 
   /// The service that the buffer was last shown to.
   private var run: String?
-  /// Takes what the buffer has to say; its parameters are the method and what goes with it.
+  /// Called with each message of the buffer: its method and its parameters.
   private var send: (String, JSONValue) -> Void = { _, _ in }
 
   public init(uri: String, id: String, text: String, encoding: PositionEncoding = .utf8, version: Int = 1) {

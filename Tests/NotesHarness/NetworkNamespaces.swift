@@ -71,7 +71,7 @@ public final class NetworkNamespaces {
     try run(inNamespace: switchName, port + (isReachable ? ["master", "bridge"] : ["nomaster"]))
   }
 
-  /// Lets nothing from one machine reach another any more, while the other way stays open.
+  /// Drops everything that one machine sends to another, but not what it receives from it.
   public func setOneWay(from index: Int, to other: Int, isOpen: Bool) throws {
     try run(
       inNamespace: name(index), ["ip", "route", isOpen ? "delete" : "add", "blackhole", "\(address(other))/32"])

@@ -17,7 +17,7 @@ public final class NotesProcess {
   public let child: ChildProcess
   /// Every message in the order of arrival.
   public private(set) var messages: [JSONValue] = []
-  /// What came that was no frame or no JSON; standard output carries frames only.
+  /// Output that was not a frame, or not JSON; standard output carries only frames.
   public private(set) var garbage: [String] = []
   /// Called with each notification as it is taken in.
   public var onNotification: (_ method: String, _ params: JSONValue) -> Void = { _, _ in }
@@ -153,7 +153,7 @@ public final class NotesProcess {
     }
   }
 
-  /// Waits for a notification, also one that has come already since the message with number `start`.
+  /// Waits for a notification, including one that has arrived since the message with number `start`.
   @discardableResult
   public func waitForNotification(
     _ method: String, from start: Int = 0, within duration: Duration = Patience.hang,

@@ -43,7 +43,7 @@ public final class NotesUser {
     try NotesProcess(ChildProcess(command(["--log", logPath] + extra), input: input), of: self)
   }
 
-  /// Starts a service with everything that a person has who sets nothing: all addresses, and discovery.
+  /// Starts a service with the default settings: all addresses, and discovery.
   ///
   /// - Parameters:
   ///   - prefix: a command that runs the rest of the line, in a network namespace for instance.
@@ -72,7 +72,7 @@ public final class NotesUser {
     return (result.exit, String(decoding: result.output, as: UTF8.self))
   }
 
-  /// Takes the document of a note out of the store, and leaves its record: nothing else of the service may use the store.
+  /// Removes the document of a note from the store, and leaves its record: no service may be using the store.
   public func forgetDocument(_ id: String) throws {
     let program = """
       import sqlite3, sys

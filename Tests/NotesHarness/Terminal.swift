@@ -10,7 +10,7 @@ public final class Terminal {
   /// Held, because the socket must not go before the server.
   private let directory: TemporaryDirectory
   private var server: pid_t = 0
-  /// The program in the window; it goes on living for a moment after its window is gone.
+  /// The program in the window; it runs for a moment longer than its window exists.
   public let programProcessId: pid_t
   private var watchdog: ChildProcess?
 
@@ -64,7 +64,7 @@ public final class Terminal {
     String(decoding: try tmux(["capture-pane", "-p", "-e"]), as: UTF8.self)
   }
 
-  /// Makes the window this large, as a person who drags its corner.
+  /// Resizes the window, as by dragging its corner.
   public func resize(columns: Int, rows: Int) throws {
     try tmux(["resize-window", "-x", "\(columns)", "-y", "\(rows)"])
   }

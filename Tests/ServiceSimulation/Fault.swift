@@ -1,11 +1,11 @@
 /// What goes wrong beside the steps of a run. A kind happens only where it is asked for and draws from a random stream of its own, so
 /// a seed means without it what it meant before.
 public enum Fault: String, CaseIterable, Sendable {
-  /// What one person's machine sends to another's gets lost for a while, unnoticed; then the connection ends.
+  /// What one person's machine sends to another's is lost for a while without notice; then the connection ends.
   case oneWayLoss
   /// What one person's machine sends to another's is on its way for seconds.
   case delay
-  /// A connection breaks and is made again at once: what was under way is sent twice, and some of it arrives twice.
+  /// A connection breaks and is restored at once: messages in transit are sent twice, and some arrive twice.
   case resending
   /// A person's machine sleeps.
   case sleep

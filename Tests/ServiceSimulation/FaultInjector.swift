@@ -15,7 +15,7 @@ final class FaultInjector {
   let kinds: [Fault]
   var lostWays: Set<Way> = []
   var heldWays: [Way: Duration] = [:]
-  /// Words that may stand once in the end, or not: taken back, or gone with a machine's power before they were stored.
+  /// Words that may or may not be in the final text: undone, or lost in a power failure before they were stored.
   private(set) var uncertain: Set<String> = []
   /// Words of which a person was told that they are stored, and deleted words of which this person was told the same.
   private var (stored, storedDeletions): (Set<String>, Set<String>) = ([], [])

@@ -24,7 +24,7 @@ final class MachineClock: RepoClock {
   /// When the machine wakes, in the time that all share; nil if it is awake.
   var wakesAt: Duration? { sleep?.upperBound }
 
-  /// The machine sleeps for this long. A machine that is asleep already sleeps on as planned.
+  /// The machine sleeps for this long. If it is asleep already, nothing changes.
   func fallAsleep(for duration: Duration, onWaking action: @escaping @AutomergeRepo () -> Void) {
     guard sleep == nil else { return }
     sleep = base.now..<base.now + duration
@@ -43,7 +43,7 @@ final class MachineClock: RepoClock {
   @discardableResult
   func schedule(after delay: Duration, _ action: @escaping @AutomergeRepo () -> Void) -> any ScheduledAction {
     let timer = Timer(due: now + max(.zero, delay), body: action)
-    // Of those with one time the later comes first, so that the first of all is the last one.
+    // Timers due at the same time are in reverse order, so that the first to run is the last element.
     pending.insert(timer, at: pending.firstIndex { $0.due <= timer.due } ?? pending.count)
     base.schedule(after: delay) { self.tick(for: timer) }
     return timer

@@ -39,7 +39,7 @@ enum OtherThreads {
     files = names.map { open("\(directory)/\($0)/stat", O_RDONLY | O_CLOEXEC) }.filter { $0 >= 0 }
   }
 
-  /// The letter behind the thread's name, which stands in parentheses; nil if there is no such thread any more.
+  /// The letter after the thread's name, which is in parentheses; nil if the thread has ended.
   private static func state(in file: Int32) -> UInt8? {
     let count = pread(file, &bytes, bytes.count, 0)
     guard count > 0, let end = bytes[..<count].lastIndex(of: UInt8(ascii: ")")), end + 2 < count else { return nil }

@@ -21,7 +21,7 @@ public final class SimulatedDisk {
   let clock: MachineClock
   /// What every attempt to write comes to, while nothing can be written.
   var failure: StorageError?
-  /// Whether journals can be written all the same, as when only the database is locked.
+  /// Whether journals can still be written, as when only the database is locked.
   var takesJournals = false
   var items: [StorageKey: Data] = [:]
   var journals: [String: Journal] = [:]

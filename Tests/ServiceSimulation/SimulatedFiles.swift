@@ -20,7 +20,7 @@ final class SimulatedFiles: WorkingFileAccess {
     return file.mark == mark ? .unchanged : .found(file.bytes, file.mark)
   }
 
-  /// A disk that fails or is full takes no file; one on which only the database is locked does.
+  /// A disk that fails or is full accepts no file; one on which only the database is locked does.
   private func checkDisk(_ path: String) throws(WorkingFileError) {
     guard let failure = process.disk.failure, !process.disk.takesJournals else { return }
     let code = failure == .full ? ENOSPC : EIO

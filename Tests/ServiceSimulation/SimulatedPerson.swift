@@ -48,7 +48,7 @@ final class SimulatedPerson {
     services.removeAll { $0 === service }
   }
 
-  /// What the processes of a person do about each other now and then: elect a hub, connect to it, and take the network over.
+  /// What the processes of a person do at intervals: elect a hub, connect to it, and take over the network.
   func tidy() {
     guard let hub = services.first else { return }
     hub.service.becameHub()

@@ -46,7 +46,7 @@ extension Simulation {
     return all.allSatisfy { $0.isSynced && $0.text == all[0].text }
   }
 
-  /// The editors that were not told last that everything is stored, and that all people have it.
+  /// The editors whose last status did not say that everything is stored and that all people have it.
   private var doubts: [String] {
     people.flatMap { person in
       person.services.compactMap { service -> String? in
@@ -74,7 +74,7 @@ extension Simulation {
     }
   }
 
-  /// The words that are neither in the text nor in a recovered text, of which their person is told.
+  /// The words that are neither in the text nor in a recovered text, and whose person was told so.
   private func missingWords(_ text: String) -> [String] {
     words.subtracting(text.split(separator: "\n").map(String.init)).filter { word in
       !people.contains { $0.disk.hasRecovered(word) }

@@ -3,7 +3,7 @@ import Foundation
 import JSONRPC
 import RepoTestSupport
 
-/// What goes wrong beside the steps. All of it ends before the texts have to become equal.
+/// What goes wrong between the steps. All of it ends before the texts have to become equal.
 extension Simulation {
   func prepareFaults() {
     guard !injector.kinds.isEmpty else { return }
@@ -120,7 +120,7 @@ extension Simulation {
     return true
   }
 
-  /// Words that no person was told are stored may be gone. The store has what it has committed, and files what was
+  /// Words may be gone unless a person was told that they are stored. The store has what it has committed, and files what was
   /// written into them; both are synced. The journal is not.
   private func loseFlow(of person: SimulatedPerson) -> Bool {
     guard !person.services.isEmpty, !person.services.contains(where: \.journalIsBroken) else { return false }

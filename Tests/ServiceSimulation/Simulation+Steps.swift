@@ -45,7 +45,7 @@ extension Simulation {
     }
   }
 
-  /// The buffers that a person's editors show, whether their services live or not.
+  /// The buffers that a person's editors show, even if their services have ended.
   func buffers(of person: SimulatedPerson) -> [ModelBuffer] {
     person.services.compactMap(\.buffer) + orphans.filter { $0.person === person }.map(\.buffer)
   }

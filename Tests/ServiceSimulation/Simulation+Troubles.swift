@@ -2,7 +2,7 @@ import Automerge
 import AutomergeRepo
 import Foundation
 
-/// When something goes wrong, to understand a failure: the end of a run shows only that it has.
+/// Records when something goes wrong, to explain a failure: the end of a run shows only that there is one.
 extension Simulation {
   /// Notes which words stand twice, which lines are no words, and which words are back that were deleted, in the document of any
   /// service, each once.

@@ -7,7 +7,7 @@ import RepoTestSupport
 /// Several people, each with one or two services and editors on one note, in one process and in virtual time: they type, delete
 /// and save, other programs write to the files, connections break, and services are killed.
 ///
-/// In the end all texts are equal, and every word that a person or a program wrote stands in them once. A seed determines what
+/// In the end all texts are equal, and contain every word that a person or a program wrote exactly once. A seed determines what
 /// happens, in a process of its own with `SWIFT_DETERMINISTIC_HASHING=1`.
 @AutomergeRepo
 public final class Simulation {
@@ -43,7 +43,7 @@ public final class Simulation {
   /// Whether nothing else runs in this process. Then all work off the loop is waited for, however busy the machine is, and a seed
   /// determines the run.
   public var isAlone = false
-  /// Whether the history says when something first goes wrong in the document of a service.
+  /// Whether the history records when something first goes wrong in the document of a service.
   public var watchesDocuments = false
   /// What has gone wrong so far.
   var troubles: Set<String> = []
@@ -60,7 +60,7 @@ public final class Simulation {
   var people: [SimulatedPerson] = []
   /// Pairs of people that cannot reach each other now.
   var partitions: Set<Set<String>> = []
-  /// The words that have to stand in the note, and those that a person has deleted.
+  /// The words that the note must contain, and those that a person has deleted.
   var (words, deleted): (Set<String>, Set<String>) = ([], [])
   var authors: [String: String] = [:]
   /// Buffers whose service is dead, and the people whose editors show them.
@@ -146,7 +146,7 @@ public final class Simulation {
   }
 
   private static let maximumLooksAmongOthers = 200
-  /// Some seconds at least: a thread that is ready gets its turn on the busiest machine.
+  /// At least some seconds: even on the busiest machine a thread that is ready has run by then.
   private static let maximumLooksAlone = 100_000
 
   func request(_ method: String, _ params: JSONValue, of service: SimulatedService) async throws -> JSONValue {
@@ -193,7 +193,7 @@ public final class Simulation {
     service.show(buffer, reattach: false)
   }
 
-  /// Elects hubs, and connects all who can reach each other, again and again.
+  /// Elects hubs and connects the services that can reach each other, at intervals.
   private func tidy() {
     for person in people where person.clock.wakesAt == nil { person.tidy() }
     connect()

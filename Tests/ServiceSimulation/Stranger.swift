@@ -2,7 +2,7 @@ import AutomergeRepo
 import Foundation
 import RepoTestSupport
 
-/// A peer without a grant: it asks for the note, sends nonsense, and keeps all that it is told.
+/// A peer without a grant: it requests the note, sends nonsense, and keeps everything that it receives.
 @AutomergeRepo
 final class Stranger {
   let peer = PeerId("mallory")

@@ -5,7 +5,7 @@
 struct ChunkReader {
   private let bytes: ArraySlice<UInt8>
   private(set) var offset: Int
-  /// How many bytes may still be hashed or inflated in vain in search of good chunks. This keeps forged headers from
+  /// How many bytes may still be hashed or inflated without finding a valid chunk. This keeps forged headers from
   /// costing O(n²).
   private var searchBudget: Int
   /// The most that one chunk may inflate to, if this is less than is allowed otherwise.

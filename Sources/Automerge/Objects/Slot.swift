@@ -58,7 +58,7 @@ struct Slot: Equatable {
   /// - Complexity: O(log n) in the operations.
   subscript(id: OpId) -> StoredOp? { index(of: id).map { ops[$0] } }
 
-  /// Adds an operation that no other has come after yet.
+  /// Adds an operation that no other one supersedes yet.
   mutating func add(_ op: StoredOp, actors: ActorTable) {
     var place = firstIndex(from: op.id.counter)
     while place < ops.count, actors.precedes(ops[place].id, op.id) { place += 1 }

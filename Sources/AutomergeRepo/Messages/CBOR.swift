@@ -2,7 +2,7 @@ import Foundation
 
 /// A CBOR value (RFC 8949): the form of messages between peers and of records in the store.
 ///
-/// Decoding is tolerant: lengths may be indefinite, floats may stand for integers, and tags are dropped unless the limits keep them.
+/// Decoding is tolerant: lengths may be indefinite, integers may be encoded as floats, and tags are dropped unless the limits keep them.
 /// Encoding is plain: definite lengths, shortest integers, map entries in the order given.
 public indirect enum CBOR: Hashable, Sendable {
   case unsigned(UInt64)

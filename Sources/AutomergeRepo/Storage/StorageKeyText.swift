@@ -1,7 +1,7 @@
 /// How storage providers write keys in a database: each component followed by `/`, so that a prefix of components is a
 /// prefix of the text.
 ///
-/// In a component, `/`, `%` and NUL become `%` and two hexadecimal digits; everything else stands for itself.
+/// In a component, `/`, `%` and NUL become `%` and two hexadecimal digits; everything else is unchanged.
 package enum StorageKeyText {
   /// - Parameter maximumByteCount: the length of the longest key's text
   /// - Throws: `invalidKey` for an empty key, and for one that is longer.

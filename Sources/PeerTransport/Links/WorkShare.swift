@@ -16,7 +16,7 @@ package struct LinkWork {
 
   private static let all = Self.atOnce + Self.atOnce
 
-  /// Twice the time that is left: every moment that passes returns half of itself.
+  /// Twice the time that is left: half of all time that passes is given back.
   private var doubleLeft = Self.all
   private var countedAt: Duration?
   /// The time that was used and not rested for yet, minus what the moments since have returned: a link that has been

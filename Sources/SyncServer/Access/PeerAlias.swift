@@ -1,7 +1,7 @@
 import AutomergeRepo
 
-/// The id that a repo with a key uses over WebSocket, where it cannot prove the key: its own id with a suffix, so that
-/// no one mistakes the id for a proved one.
+/// The id that a repo with a key uses over WebSocket, where it cannot prove the key: its own id with a suffix, which
+/// tells it from a proved one.
 struct PeerAlias: Sendable {
   private static let suffix = "/ws"
 

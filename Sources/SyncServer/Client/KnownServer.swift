@@ -45,8 +45,8 @@ public struct KnownServer: Hashable, Sendable {
     ])
   }
 
-  /// Reads records of earlier versions, too, in which everything is in the clear. Drops what cannot be opened: the
-  /// server will then refuse the person, who connects again.
+  /// Also reads the records of earlier versions, which are not encrypted. Drops what cannot be decrypted: the server then
+  /// refuses the person, and the person has to connect again.
   init?(record: CBOR, sealedBy seal: TokenSeal) {
     guard let text = record["url"]?.text, let place = WebSocketURL(text)?.description else { return nil }
     func opened(_ name: String) -> String? { record[name]?.bytes.flatMap { seal.open($0, for: place) } }

@@ -1,6 +1,6 @@
 import AutomergeRepo
 
-/// A document on a server that is always on, through which two people meet who cannot reach each other:
+/// A document on a server that is always on, through which two people can share it without reaching each other:
 /// `wss://host/#automerge:ID`. The server's address may have a query with a token.
 public struct ServerTicket: Hashable, Sendable {
   /// The server's address.
