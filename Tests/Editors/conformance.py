@@ -33,6 +33,7 @@ members_of_steps = {
     "delete": ["from", "to"], "replace": ["from", "to", "text"], "delete-line": ["line"], "join-lines": ["line"],
     "replace-all": ["from", "to"], "paste": ["at", "text"], "undo": [], "redo": [], "save": [], "fold": ["from", "to"], "unfold": [],
     "narrow": ["from", "to"], "widen": [], "split": [], "press": ["keys", "pending"], "command": ["command"],
+    "look": ["for"], "held": [],
 }
 checked = ["buffer", "caret", "selection", "top", "modified", "windows", "file", "line", "shown"]
 

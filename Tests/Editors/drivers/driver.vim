@@ -39,3 +39,10 @@ function! DriverSelect(line, column, lastLine, lastColumn) abort
     call setcursorcharpos(line, column)
   endif
 endfunction
+
+" What the screen shows, line by line.
+function! DriverScreen() abort
+  redraw
+  let columns = range(1, &columns)
+  return join(map(range(1, &lines), {_, row -> join(map(copy(columns), {_, column -> screenstring(row, column)}), '')}), "\n")
+endfunction

@@ -35,6 +35,7 @@ def quoted(text):
 
 class EmacsDriver(Driver):
     families = ("emacs",)
+    cannot = {"look": "Emacs cannot say what its screen shows", "held": "Emacs holds nothing back in a column"}
 
     def start(self, step):
         plugin = root + "/editor-plugins/emacs"

@@ -32,7 +32,10 @@ class NeovimDriver(ViDriver):
         program = os.environ.get("NVIM_PROGRAM", "nvim")
         self.launch([program, "-u", settings, "-S", plugin + "/test/control.lua"])
         version = subprocess.run([program, "--version"], capture_output=True, text=True, check=True).stdout
-        return {"editor": "Neovim " + version.split("\n")[0].split("v")[-1], **self.abilities()}
+        number = version.split("\n")[0].split("v")[-1]
+        if self.call("has('nvim-0.10')"):
+            self.families = ("neovim-0.10", *self.families)
+        return {"editor": "Neovim " + number, **self.abilities()}
 
     # Typed through the door that every screen of Neovim uses: its terminal takes what follows an Escape for a key with Alt.
     def keys(self, keys):

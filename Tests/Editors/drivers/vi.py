@@ -113,6 +113,12 @@ class ViDriver(Driver):
     def split(self, step):
         self.ex("split")
 
+    def look(self, step):
+        self.wait(f"{step['for']!r} on the screen", lambda: re.search(step["for"], self.call("DriverScreen()")))
+
+    def held(self, step):
+        self.wait("an edit that is held back", lambda: self.full_state()["queue"] > 0)
+
     def press(self, step):
         keys = step["keys"]
         if step.get("pending"):

@@ -244,6 +244,7 @@ local function reopen(note)
   send_open(note)
 end
 
+-- on_lines names the lines once for a whole command; on_bytes comes for each change in it, when the text is further already.
 local function listen(note)
   api.nvim_buf_attach(note.buf, false, {
     on_lines = function(_, buf, _, first, _, new_last)

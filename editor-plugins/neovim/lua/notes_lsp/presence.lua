@@ -13,6 +13,8 @@ local M = {}
 local report_interval_ms, maximum_name_width = 50, 16
 local namespace, pointing = api.nvim_create_namespace("notes_lsp"), api.nvim_create_namespace("notes_lsp_pointing")
 local is_pausing, is_due, last_report = false, false, nil
+-- Whether a name can stand at its caret; else it stands at the end of the line.
+local has_inline_text = vim.fn.has("nvim-0.10") == 1
 -- How long the place that another person points at stays marked.
 local pointed_ms = 5000
 -- The peer that the view of a buffer follows, by buffer: {peer, name, place}; the place is where the cursor was put last.
@@ -57,7 +59,9 @@ local function draw(note, peer, range)
   local name, letter, is_at_end = text.shown(peer.name), text.shown(peer.letter or ""), caret.character >= #line
   local needs_letter = not is_at_end and letter ~= "" and vim.fn.toupper(vim.fn.strcharpart(name, 0, 1)) ~= letter
   local label = (needs_letter and " " .. letter or "") .. " " .. vim.fn.strcharpart(name, 0, maximum_name_width)
+  if has_inline_text and not is_at_end then label = label:gsub("^ ", "▏") .. " " end
   local mark = { virt_text = { { label, "NotesName" .. color } }, priority = 130 }
+  if has_inline_text then mark.virt_text_pos = "inline" end
   if is_at_end then
     table.insert(mark.virt_text, 1, { letter == "" and " " or letter, "NotesCaret" .. color })
   else

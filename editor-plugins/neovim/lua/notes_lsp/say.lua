@@ -13,11 +13,24 @@ local told = {}
 M.log = {}
 local most_logged = 500
 
+-- Whether typing began in a blockwise selection. When it ends, after InsertLeave, Neovim repeats it on the other lines, which it
+-- knows by their numbers.
+local is_column = false
+local group = vim.api.nvim_create_augroup("notes_lsp_say", {})
+
+vim.api.nvim_create_autocmd("ModeChanged", {
+  group = group,
+  callback = function()
+    if vim.v.event.old_mode == "\22" and vim.v.event.new_mode == "i" then is_column = true end
+    if is_column and vim.v.event.new_mode:sub(1, 1) ~= "i" then vim.schedule(function() is_column = false end) end
+  end,
+})
+
 -- Whether a change or a message that does not come from the user would hit the wrong place now: Neovim waits in the middle
 -- of a command, or for an answer.
 function M.is_busy()
   local mode = vim.api.nvim_get_mode()
-  return mode.blocking or mode.mode:find("^no") ~= nil or mode.mode:find("^[cr!]") ~= nil
+  return mode.blocking or is_column or mode.mode:find("^no") ~= nil or mode.mode:find("^[cr!]") ~= nil
     or vim.fn.pumvisible() == 1 or vim.fn.getcmdwintype() ~= ""
 end
 
@@ -117,7 +130,7 @@ end, vim.api.nvim_create_namespace("notes_lsp_keys"))
 
 -- What came while the last line was the mode's is shown now. Of several pieces of news the last will do: :NotesLog has all.
 vim.api.nvim_create_autocmd("ModeChanged", {
-  group = vim.api.nvim_create_augroup("notes_lsp_say", {}), pattern = "[iR]*:n",
+  group = group, pattern = "[iR]*:n",
   callback = function()
     local is_last = true
     for index = #waiting, 1, -1 do
