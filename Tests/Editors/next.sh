@@ -25,8 +25,9 @@ fi
 folder=$2
 shift 2
 open_debian "$folder/trixie"
-bin=$folder/bin
-mkdir -p "$bin" "$root/outside"
+# Each run has its own, so that runs do not disturb one another.
+bin=$(mktemp -d "$folder/bin.XXXXXX")
+mkdir "$root/outside"
 mount --rbind / "$root/outside"
 for shared in "$checkout" /tmp "${TMPDIR:-/tmp}" "$bin"; do
   mkdir -p "$root$shared"
@@ -42,4 +43,8 @@ printf '#!/bin/sh\n[ ! -e /outside ] || exec chroot /outside "%s" "$@"\nexec "%s
 chmod +x "$bin"/*
 
 export VIM_PROGRAM="$bin/vim" NVIM_PROGRAM="$bin/nvim" EMACS="$bin/emacs" HELIX="$bin/hx" NOTES_LSP_BINARY="$bin/notes-lsp"
-"$@"
+status=0
+"$@" || status=$?
+umount "$root$bin"
+rm -rf "$bin"
+exit "$status"
