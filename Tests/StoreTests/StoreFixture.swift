@@ -20,13 +20,20 @@ struct StoreFixture {
     try await SQLiteStore.open(directory: URL(fileURLWithPath: home), fileSystem: kind)
   }
 
+  /// A connection past the store. A store that was just released may still be closing, and has the lock until it is.
+  private func connection() throws -> DatabaseQueue {
+    var configuration = Configuration()
+    configuration.busyMode = .timeout(60)
+    return try DatabaseQueue(path: database, configuration: configuration)
+  }
+
   /// Runs SQL past the store.
   func execute(_ sql: String) throws {
-    try DatabaseQueue(path: database).writeWithoutTransaction { try $0.execute(sql: sql) }
+    try connection().writeWithoutTransaction { try $0.execute(sql: sql) }
   }
 
   func count(_ table: String) throws -> Int {
-    try DatabaseQueue(path: database).writeWithoutTransaction {
+    try connection().writeWithoutTransaction {
       try Int.fetchOne($0, sql: "SELECT count(*) FROM \(table)") ?? 0
     }
   }
