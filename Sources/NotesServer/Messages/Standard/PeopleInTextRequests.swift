@@ -63,7 +63,7 @@ struct HoverRequest: EditorRequest {
     let end = Position(line: start.line, character: start.character + 1)
     var span = try Blame(past, editor, in: PositionRange(start: start, end: end)).spans().first
     if span == nil {
-      // Behind the end of a line, where carets rest, is whoever wrote that end.
+      // A caret that rests behind the last letter of a line gets the author of that letter.
       let line = PositionRange(start: Position(line: start.line, character: 0), end: start)
       span = try Blame(past, editor, in: line).spans().last
     }
