@@ -198,7 +198,7 @@ extension Document {
   }
 
   /// Passes the new state, and the rows of the old heads, to `report`. Nil if the other document is this one.
-  private func merge<Report>(
+  private func merge<Report: Sendable>(
     _ other: Document, _ edits: inout TextEditCollector?, report: (DocumentCore, [UInt32]) -> Report
   ) throws -> Report? {
     guard other !== self else { return nil }

@@ -45,7 +45,7 @@ extension Document {
   }
 
   /// Passes the history after the message, and the rows of the heads before it, to `report`.
-  private func receive<Report>(
+  private func receive<Report: Sendable>(
     _ state: SyncState, _ message: Data, collecting: Bool, filter: inout AuthorFilter?,
     report: (SyncedHistory, [UInt32]) -> Report
   ) throws -> Report {

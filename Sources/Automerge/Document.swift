@@ -19,7 +19,7 @@ public final class Document: Sendable {
   /// The readers of `updates`.
   let observers = UpdateObservers()
 
-  private init(core: DocumentCore, textEncoding: TextEncoding) {
+  private init(core: sending DocumentCore, textEncoding: TextEncoding) {
     self.textEncoding = textEncoding
     state = Mutex(DocumentState(core: core))
     #if canImport(Combine)
@@ -62,13 +62,15 @@ public final class Document: Sendable {
   public func fork() -> Document {
     withCore { core in
       core.commitPending()
-      return Document(core: DocumentCore(copying: core, actor: ActorId()), textEncoding: textEncoding)
+      // Unsafe, because the compiler cannot see that a copy shares no object with the core: the arenas copy memory.
+      nonisolated(unsafe) let copy = DocumentCore(copying: core, actor: ActorId())
+      return Document(core: copy, textEncoding: textEncoding)
     }
   }
 
   /// The state as it is, with buffered keystrokes that are not applied yet.
   @inline(__always)
-  func withKeystrokes<Result>(_ body: (inout DocumentState) -> Result) -> Result {
+  func withKeystrokes<Result: Sendable>(_ body: (inout DocumentState) -> Result) -> Result {
     var result: Result?
     state.withLock { state in result = body(&state) }
     guard let result else { preconditionFailure("the body has run") }
@@ -77,13 +79,13 @@ public final class Document: Sendable {
 
   /// The only access to the document's state, except for keystrokes. Applies buffered keystrokes first.
   @inline(__always)
-  func withCore<Result, Failure: Error>(_ body: (DocumentCore) throws(Failure) -> Result) throws(Failure) -> Result {
+  func withCore<Result: Sendable, Failure: Error>(_ body: (DocumentCore) throws(Failure) -> Result) throws(Failure) -> Result {
     try replacingCore { (core) throws(Failure) in try body(core) }
   }
 
   /// Like `withCore`, for `body`s that may replace the core.
   @inline(__always)
-  func replacingCore<Result, Failure: Error>(
+  func replacingCore<Result: Sendable, Failure: Error>(
     _ body: (inout DocumentCore) throws(Failure) -> Result
   ) throws(Failure) -> Result {
     try withState { (state) throws(Failure) in try body(&state.core) }
@@ -91,7 +93,7 @@ public final class Document: Sendable {
 
   /// Like `withCore`, for edits after which keystrokes may be buffered.
   @inline(__always)
-  func withState<Result, Failure: Error>(
+  func withState<Result: Sendable, Failure: Error>(
     _ body: (inout DocumentState) throws(Failure) -> Result
   ) throws(Failure) -> Result {
     var isChanged = false
@@ -104,7 +106,7 @@ public final class Document: Sendable {
   }
 
   /// Locks two documents at once, in the same order whichever of them is called.
-  func withCore<Result>(
+  func withCore<Result: Sendable>(
     and other: Document, _ body: (inout DocumentCore, DocumentCore) throws -> Result
   ) throws -> Result {
     var isChanged = false
@@ -150,7 +152,7 @@ public final class Document: Sendable {
   /// - Parameter waits: whether to wait for a change that another thread is making. A caller that holds another
   ///   document's lock must not wait.
   @inline(__always)
-  private func locked<Result, Failure: Error>(
+  private func locked<Result: Sendable, Failure: Error>(
     waits: Bool = true, _ body: (inout DocumentState) throws(Failure) -> Result
   ) throws(Failure) -> Result {
     while true {
@@ -169,9 +171,9 @@ public final class Document: Sendable {
 
 /// A document's whole mutable state, which its lock hands to one thread at a time.
 ///
-/// Unchecked, because objects of the core are not `Sendable`; outside of this value they are only accessible while the
-/// document is locked.
-struct DocumentState: ~Copyable, @unchecked Sendable {
+/// It is not `Sendable`, and neither are the objects of the core: the compiler refuses to return one of them from the lock.
+/// It does not see one that a closure assigns to a variable outside.
+struct DocumentState: ~Copyable {
   var core: DocumentCore
   /// Buffered keystrokes that are not in the core yet.
   var keystrokes = Keystrokes()
