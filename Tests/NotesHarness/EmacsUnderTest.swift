@@ -24,8 +24,14 @@ public final class EmacsUnderTest: EditorUnderTest {
       """
     let settingsFile = user.directory.file("init.el")
     try settings.write(toFile: settingsFile, atomically: true, encoding: .utf8)
-    // Read before the terminal is set up, whose library would otherwise be compiled to machine code at every start.
-    let early = "(setq native-comp-deferred-compilation nil native-comp-jit-compilation nil)\n"
+    // Read before the terminal is set up, whose library would otherwise be compiled to machine code at every start. What
+    // Emacs compiles for advice of a primitive (a second of its time) is kept, as in a person's home.
+    let early = """
+      (setq native-comp-deferred-compilation nil native-comp-jit-compilation nil)
+      (when (boundp 'native-comp-eln-load-path)
+        (setcar native-comp-eln-load-path \(Self.quoted(NotesBinary.packageRoot + "/.build/emacs-cache/"))))
+
+      """
     try FileManager.default.createDirectory(
       atPath: user.directory.file(".emacs.d"), withIntermediateDirectories: true)
     try early.write(toFile: user.directory.file(".emacs.d/early-init.el"), atomically: true, encoding: .utf8)
