@@ -119,6 +119,11 @@ if command -v nvim >/dev/null; then
   nvim --headless -u NONE -i NONE -n -c "execute 'helptags' fnameescape('${plugins//\'/\'\'}/neovim/doc')" -c 'qall!' </dev/null 2>/dev/null ||
     echo "Neovim could not index the help. In Neovim, run: :helptags $plugins/neovim/doc" >&2
 fi
+# Compiled, the plugin takes less of Emacs's time for each key. It works uncompiled, too.
+if command -v emacs >/dev/null; then
+  emacs -Q --batch -L "$plugins/emacs" -f batch-byte-compile "$plugins"/emacs/*.el </dev/null >/dev/null 2>&1 ||
+    rm -f "$plugins"/emacs/*.elc
+fi
 link_earlier
 for page in Sources/Documentation/man/*; do
   install -D -m 644 "$page" "$manuals/man${page##*.}/${page##*/}"

@@ -216,6 +216,8 @@ def main():
     options = parser.parse_args()
     options.program = os.path.abspath(options.program)
     screen_editors.start_reading_with_times()
+    if "emacs" in options.pairs + options.alone:
+        screen_editors.compile_plugin()
 
     def results():
         for kind in filter(None, options.alone.split(",")):

@@ -87,6 +87,10 @@ struct InstallTests {
       "fish/vendor_completions.d/notes-lsp.fish",
     ]
     for file in shared { #expect(try home.size(of: home.prefix + "/share/" + file) > 500, "\(file)") }
+    if NotesBinary.find("emacs") != nil {
+      let plugin = home.files(below: home.prefix + "/lib/notes-lsp/emacs").keys
+      #expect(plugin.allSatisfy { $0.hasSuffix(".elc") || plugin.contains($0 + "c") }, "compiled: \(plugin.sorted())")
+    }
     // Once more, as an upgrade does.
     _ = try home.install()
     try home.make("uninstall")

@@ -22,6 +22,7 @@
 (declare-function notes-lsp--arrow "notes-lsp-presence" (note name))
 (declare-function notes-lsp--short-name "notes-lsp-presence" (peer))
 (declare-function notes-lsp--visit "notes-lsp-commands" (place))
+(declare-function notes-lsp--tell "notes-lsp-events" (params))
 
 (defconst notes-lsp--first-question 0.3
   "Seconds after a change until the service is asked whether all have it.")

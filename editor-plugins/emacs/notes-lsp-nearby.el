@@ -19,6 +19,7 @@
 (declare-function notes-lsp--become-note "notes-lsp-commands" (method params then &rest keys))
 (declare-function notes-lsp--about "notes-lsp-commands" (note &rest params))
 (declare-function notes-lsp--visit "notes-lsp-commands" (place))
+(declare-function notes-lsp--json-bool "notes-lsp-exchange" (value))
 (declare-function notes-lsp--this-note "notes-lsp-commands" ())
 (defvar notes-lsp--news-hook)
 (defvar notes-lsp-command)

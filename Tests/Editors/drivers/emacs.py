@@ -35,19 +35,19 @@ def quoted(text):
 
 class EmacsDriver(Driver):
     families = ("emacs",)
+    plugin = root + "/editor-plugins/emacs"
     cannot = {"look": "Emacs cannot say what its screen shows", "held": "Emacs holds nothing back in a column"}
 
     def start(self, step):
-        plugin = root + "/editor-plugins/emacs"
         settings = self.folder + "/init.el"
         with open(settings, "w", encoding="utf-8") as file:
             file.write(
                 "(setq inhibit-startup-screen t make-backup-files nil auto-save-default nil create-lockfiles nil)\n"
                 "(setq ring-bell-function #'ignore confirm-kill-processes nil require-final-newline nil)\n"
-                f"(add-to-list 'load-path {quoted(plugin)})\n(require 'notes-lsp)\n"
+                f"(add-to-list 'load-path {quoted(self.plugin)})\n(require 'notes-lsp)\n"
                 f"(setq notes-lsp-command '({' '.join(map(quoted, step['service']))}))\n"
                 f"(setq notes-lsp-name {quoted(step['name'])})\n"
-                f"(load {quoted(plugin + '/test/control.el')})\n(load {quoted(root + '/Tests/Editors/drivers/driver.el')})\n")
+                f"(load {quoted(self.plugin + '/test/control.el')})\n(load {quoted(root + '/Tests/Editors/drivers/driver.el')})\n")
         os.makedirs(self.folder + "/.emacs.d")
         with open(self.folder + "/.emacs.d/early-init.el", "w", encoding="utf-8") as file:
             file.write("(setq native-comp-deferred-compilation nil native-comp-jit-compilation nil)\n")
