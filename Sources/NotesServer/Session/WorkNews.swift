@@ -4,10 +4,6 @@ import AutomergeRepo
 /// status and events instead.
 @AutomergeRepo
 final class WorkNews {
-  /// More people than this are counted.
-  private static let maximumNames = 3
-  private static let (maximumTitleLength, maximumNameLength) = (40, 16)
-
   private let editor: Editor
   private var progress = WorkProgress()
   private var timer: (any ScheduledAction)?
@@ -37,28 +33,15 @@ final class WorkNews {
     switch editor.buffers[uri] {
     case .opening(let opening):
       guard !opening.isClosed, opening.isSlow || opening.waitsFor != nil else { return nil }
-      return WorkProgress.Work(
-        kind: .opening, title: "Opening " + title(of: opening.key),
-        message: opening.waitsFor.map { "waiting for " + OneLine.shown($0) }, percent: nil)
+      return .opening(title(of: opening.key), waitsFor: opening.waitsFor)
     case .attached(let binding):
-      let senders = NoteStatus(of: binding).people.filter { $0.percentReceived != nil }
-      // Of several people, all have to bring what they have.
-      guard let percent = senders.compactMap(\.percentReceived).min() else { return nil }
-      return WorkProgress.Work(
-        kind: .receiving, title: "Receiving " + title(of: binding.key), message: "from " + names(of: senders),
-        percent: percent)
+      return .receiving(title(of: binding.key), from: NoteStatus(of: binding).people)
     case .plain, nil: return nil
     }
   }
 
   private func title(of key: NoteKey) -> String {
-    let title = editor.service.notebook[key]?.title ?? editor.service.title(of: key.document)
-    return "\"\(NoteNews.cut(OneLine.shown(title), to: Self.maximumTitleLength))\""
-  }
-
-  private func names(of people: [PersonStatus]) -> String {
-    let names = Set(people.map { DisplayWidth.cut(OneLine.shown($0.person.name), to: Self.maximumNameLength) })
-    return names.count > Self.maximumNames ? "\(names.count) people" : names.sorted().joined(separator: ", ")
+    editor.service.notebook[key]?.title ?? editor.service.title(of: key.document)
   }
 
   // MARK: Telling it

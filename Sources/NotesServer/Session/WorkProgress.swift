@@ -17,7 +17,7 @@ struct WorkProgress {
     let title: String
     /// From whom, or for whom it waits.
     let message: String?
-    /// Given for every state of a piece of work, or for none.
+    /// Nil while it is unknown; a client may then ignore a later one.
     let percent: Int?
 
     /// Whether another state belongs to the same piece of work, so that only message and percentage differ.
@@ -151,6 +151,32 @@ struct WorkProgress {
 }
 
 extension WorkProgress.Work {
+  /// More people than this are counted.
+  private static let maximumNames = 3
+  private static let (maximumTitleLength, maximumNameLength) = (40, 16)
+
+  private static func quoted(_ title: String) -> String {
+    "\"\(NoteNews.cut(OneLine.shown(title), to: maximumTitleLength))\""
+  }
+
+  static func opening(_ title: String, waitsFor source: String?) -> Self {
+    Self(
+      kind: .opening, title: "Opening " + quoted(title), message: source.map { "waiting for " + OneLine.shown($0) },
+      percent: nil)
+  }
+
+  /// Nil if none of the people brings anything.
+  static func receiving(_ title: String, from people: [PersonStatus]) -> Self? {
+    let senders = people.filter { $0.percentReceived != nil }
+    // All of them have to bring what they have. 0 is also said of a person who has not told how much there is.
+    guard let percent = senders.compactMap(\.percentReceived).min() else { return nil }
+    let names = Set(senders.map { DisplayWidth.cut(OneLine.shown($0.person.name), to: maximumNameLength) })
+    let shown = names.count > maximumNames ? "\(names.count) people" : names.sorted().joined(separator: ", ")
+    return Self(
+      kind: .receiving, title: "Receiving " + quoted(title), message: "from " + shown,
+      percent: percent > 0 ? percent : nil)
+  }
+
   /// A later state. The percentage does not fall, as LSP demands, though a peer may have more changes by now.
   fileprivate func followed(by later: Self) -> Self {
     let percents = [percent, later.percent].compactMap(\.self)

@@ -1,3 +1,4 @@
+import AutomergeRepo
 import TestSupport
 import Testing
 
@@ -25,6 +26,34 @@ import Testing
     let begun = progress.receive(.answered(isAccepted: true), at: WorkProgress.patience)
     #expect(begun == [.begin(token: first, receiving(percent))])
     return (progress, WorkProgress.patience + WorkProgress.interval)
+  }
+
+  private static func person(_ name: String, received percent: Int?) -> PersonStatus {
+    let person = PersonSummary(peer: PeerId(name), name: name, access: .write, isConnected: true)
+    return PersonStatus(person: person, state: .behind, pending: 0, percentReceived: percent, forges: false)
+  }
+
+  @Test func whatArrivesIsNamedWithItsNoteAndPeople() {
+    #expect(Work.receiving("Tea", from: [Self.person("Ana", received: nil)]) == nil)
+    let work = Work.receiving("Tea", from: [Self.person("Bo", received: 50), Self.person("Ana", received: 34)])
+    #expect(work == Work(kind: .receiving, title: "Receiving \"Tea\"", message: "from Ana, Bo", percent: 34))
+    let many = Work.receiving("Tea", from: (0..<9).map { Self.person("P\($0)", received: 50) })
+    #expect(many?.message == "from 9 people")
+    #expect(Work.opening("Tea", waitsFor: nil) == Self.opening)
+    #expect(Work.opening("Tea", waitsFor: "Ana").message == "waiting for Ana")
+  }
+
+  @Test func aPercentageThatIsNotKnownIsNotShown() {
+    #expect(Work.receiving("Tea", from: [Self.person("Ana", received: 0)])?.percent == nil)
+  }
+
+  /// Titles and names come from peers.
+  @Test func titlesAndNamesAreOneShortLine() {
+    let long = String(repeating: "a\u{202E}\n", count: 1000)
+    for work in [Work.opening(long, waitsFor: "b\n"), Work.receiving(long, from: [Self.person(long, received: 1)])] {
+      let text = (work?.title ?? "\n") + (work?.message ?? "\n")
+      #expect(text.count < 90 && !text.unicodeScalars.contains(where: OneLine.isHarmful), "\(text)")
+    }
   }
 
   @Test func receivingThatIsSoonOverIsNotShown() {
