@@ -247,6 +247,24 @@ import Testing
     #expect(pair.offerCount == 0 && pair.lines == ["flour", "tea", "milk"])
   }
 
+  /// Another editor of Ben's has saved the note meanwhile; his stale buffer goes over that.
+  @Test(arguments: Pace.allCases, [true, false])
+  func aLineThatAnotherEditorHasSavedIsNotLost(_ pace: Pace, deletes: Bool) async throws {
+    let pair = try await Pair(["tea", "milk", "rye"])
+    pair.contradicts()
+    try pair.ana(1, "by Ana meanwhile")
+    try await pair.settle()
+    pair.ben.files.write(pair.path, pair.document.map { $0 + "\n" }.joined())
+    pair.ben.send("workspace/didChangeWatchedFiles", ["changes": [["uri": .string(pair.uri), "type": 2]]])
+    try await pair.settle()
+    pair.types(3, "flour")
+    if deletes { pair.deletes(1) }
+    try await reopen(pair, pace)
+    try await pair.ben.wait(for: "his word") { pair.document.contains("flour") }
+    try await pair.settle()
+    #expect(pair.document.contains("by Ana meanwhile"), "\(pair.document)")
+  }
+
   @Test func aChangeThatOvertookAnotherIsNotThereTwiceAfterReopening() async throws {
     let pair = try await Pair(["tea", "milk"])
     pair.types(2, "eggs", isToldAs: 3)
