@@ -159,7 +159,7 @@ import Testing
   private func expectSame(
     _ pair: Pair, _ lines: [String], sourceLocation: SourceLocation = #_sourceLocation
   ) async throws {
-    try? await pair.ben.wait(for: "\(lines)") { pair.document == lines && pair.lines == lines }
+    try await pair.ben.wait(for: "\(lines)") { pair.document == lines && pair.lines == lines }
     try await pair.settle()
     #expect(pair.document == lines, sourceLocation: sourceLocation)
     #expect(pair.lines == lines, "Ben's buffer", sourceLocation: sourceLocation)
@@ -313,7 +313,7 @@ import Testing
     pair.contradicts()
     try await play()
     try await reopen(pair, Pace.allCases.randomElement(using: &random) ?? .atOnce)
-    try? await pair.ben.wait(for: "equal texts") { pair.document == pair.lines }
+    try await pair.ben.wait(for: "equal texts, seed \(seed)") { pair.document == pair.lines }
     try await pair.settle()
     #expect(pair.document == pair.lines, "seed \(seed)")
     for line in typed.subtracting(deleted) {
