@@ -279,7 +279,9 @@ let package = Package(
     .testTarget(
       name: "EndToEnd", dependencies: ["NotesHarness", "Automerge", "JSONRPC", "TestSupport", "notes-lsp"],
       path: "Tests/EndToEnd",
-      exclude: ["check_history.py", "cutting_proxy.py", "delay_proxy.py", "hostile_mdns.py"], swiftSettings: strict),
+      exclude: [
+        "check_history.py", "cutting_proxy.py", "delay_proxy.py", "doubling_proxy.py", "hostile_mdns.py",
+      ], swiftSettings: strict),
     .executableTarget(
       name: "notes-bench",
       dependencies: [

@@ -8,6 +8,7 @@ Each scene starts both editors anew, types keys, and looks at Ben's screen and a
 import os
 import re
 import shutil
+import sqlite3
 import subprocess
 import sys
 import tempfile
@@ -37,7 +38,7 @@ class Helix:
         with open(folder + "/config/helix/languages.toml", "w", encoding="utf-8") as file:
             file.write(settings.format(command=quoted[0], arguments=f"[{', '.join(quoted[1:])}]"))
         with open(folder + "/config/helix/config.toml", "w", encoding="utf-8") as file:
-            file.write("[editor.lsp]\ndisplay-inlay-hints = true\ndisplay-messages = true\n")
+            file.write("[editor.lsp]\ndisplay-inlay-hints = true\ndisplay-messages = true\ndisplay-progress-messages = true\n")
         places = [f"HOME={folder}", f"XDG_CONFIG_HOME={folder}/config", f"XDG_CACHE_HOME={folder}/cache", "LC_ALL=C.UTF-8"]
         self.tmux("new-session", "-d", "-x", "100", "-y", "24",
                   "env", *places, os.environ.get("HELIX", "hx"), "-v", "--log", folder + "/helix.log", path)
@@ -64,21 +65,20 @@ class Helix:
 class Pair:
     """Ana's Vim and Ben's Helix with the note "Shopping", and further notes of Ben's."""
 
-    def __init__(self, text, further=()):
+    def __init__(self, text, further=(), lacks_note=False):
         self.folder = tempfile.mkdtemp(prefix="notes-helix-")
         self.vim = self.helix = None
         try:
-            self.open(text, further)
+            self.open(text, further, lacks_note)
         except BaseException:
             self.end()
             raise
 
-    def open(self, text, further):
-        path = self.run("Ana", "new", "Shopping", "--stdin", text=text).strip()
+    def open(self, text, further, lacks_note):
+        self.note = path = self.run("Ana", "new", "Shopping", "--stdin", text=text).strip()
         for title, words in further:
             self.run("Ben", "new", title, "--stdin", text=words)
-        self.vim = EditorDriver([sys.executable, here + "/drivers/vim.py"], self.service("Ana"))
-        self.vim.do("open", path=path)
+        self.start_vim()
         ticket = self.run("Ana", "share", "Shopping").strip().split("\n")[0]
         joining = subprocess.Popen([*self.service("Ben")], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
         try:
@@ -87,8 +87,28 @@ class Pair:
             joining.stdin.close()
             joining.wait(10)
         self.vim.do("command", command="messages clear")
+        if lacks_note:
+            self.vim.end()
+            self.vim = None
+            self.forget()
         self.helix = Helix(self.folder + "/Ben", self.service("Ben"), self.path)
-        # Helix shows the file before its language server has started.
+        if not lacks_note:
+            self.wait_for_ben()
+
+    def start_vim(self):
+        self.vim = EditorDriver([sys.executable, here + "/drivers/vim.py"], self.service("Ana"))
+        self.vim.do("open", path=self.note)
+
+    def forget(self):
+        """Ben's store loses the document, but not the record of the note."""
+        store = sqlite3.connect(f"{self.folder}/Ben/store/notes.db")
+        (key,), = store.execute("SELECT key FROM item WHERE key LIKE 'joined/%'")
+        store.execute("DELETE FROM item WHERE key LIKE ? || '%'", [key.split("/")[1]])
+        store.commit()
+        store.close()
+
+    def wait_for_ben(self):
+        """Helix shows the file before its language server has started."""
         self.wait("Ben's service", lambda: 'Ben opened "Shopping"' in self.vim.do("state")["messages"])
 
     def places(self, name):
@@ -235,7 +255,37 @@ def a_ticket(pair):
     pair.shows("Anyone with this ticket")
 
 
-scenes = [both_type, keys_that_overtake_one_another, the_author_is_shown, a_caret_is_shown_after_a_change_and_the_next_key,
+def a_note_that_is_still_being_opened(pair):
+    pair.shows('Opening "Shopping".*waiting for Ana')
+    pair.start_vim()
+    pair.wait("the end of that", lambda: 'Opening "' not in pair.helix.screen())
+    pair.vim.do("type", at="3:1", text="green ")
+    pair.shows("green tea")
+
+
+a_note_that_is_still_being_opened.lacks_note = True
+
+
+def a_buffer_that_is_saved_and_reopened_while_ana_types(pair):
+    pair.helix.type("geomilk")
+    pair.vim.do("type", at="1:1", text="Our ")
+    pair.helix.press("Escape")
+    pair.helix.type(":write")
+    pair.helix.press("Enter")
+    pair.vim.do("type", at="3:1", text="green ")
+    pair.helix.type(":buffer-close")
+    pair.helix.press("Enter")
+    pair.vim.do("type", at="3:1", text="very ")
+    pair.helix.type(f":open {pair.path}")
+    pair.helix.press("Enter")
+    pair.shows("very green tea")
+    pair.helix.type("geo# By Ben")
+    pair.leave()
+    pair.has("^Our # Shopping\n\nvery green tea\n\n## Later\n\nsee .*\nmilk\n# By Ben\n$")
+
+
+scenes = [a_note_that_is_still_being_opened, a_buffer_that_is_saved_and_reopened_while_ana_types, both_type,
+          keys_that_overtake_one_another, the_author_is_shown, a_caret_is_shown_after_a_change_and_the_next_key,
           what_ana_selects_can_be_selected, links, headings_and_notes, a_renamed_note_keeps_its_links, an_invitation, a_ticket]
 text = "# Shopping\n\ntea\n\n## Later\n\nsee [[Cake]]\n"
 further = [("Cake", "# Cake\n\n## Dough\n\napple, see [[Shopping]]\n"), ("Pie", "plum, see [[Cake]]\n")]
@@ -249,7 +299,7 @@ def main():
             continue
         start, problem = time.monotonic(), ""
         try:
-            pair = Pair(text, further)
+            pair = Pair(text, further, getattr(scene, "lacks_note", False))
             try:
                 pair.shows("tea")
                 scene(pair)

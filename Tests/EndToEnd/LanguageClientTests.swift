@@ -34,7 +34,10 @@ struct LanguageClientTests {
     let ben: NotesUser
     let terminal: Terminal
 
-    init(_ client: Client, text: String) throws {
+    /// - Parameters:
+    ///   - lacksNote: whether Ben's store has lost the document, and Ana is silent until she is woken
+    ///   - proxy: a command that runs his service
+    init(_ client: Client, text: String, lacksNote: Bool = false, proxy: [String] = []) throws {
       ana = try OpenNote("Ana", text: text)
       ben = try NotesUser("Ben")
       // He has joined once before, by the command line.
@@ -42,11 +45,17 @@ struct LanguageClientTests {
       let joined = try service.request("notes/join", ["ticket": .string(ana.ticket())])
       let file = try #require(joined["path"]?.stringValue)
       _ = try service.shutdown()
-      terminal = try Self.open(file, client, ben)
+      if lacksNote {
+        kill(ana.process.child.processId, SIGSTOP)
+        try ben.forgetDocument(ana.id)
+      }
+      terminal = try Self.open(file, client, ben, proxy)
     }
 
-    private static func open(_ file: String, _ client: Client, _ ben: NotesUser) throws -> Terminal {
-      let command = try ben.command(["--log", ben.logPath])
+    private static func open(
+      _ file: String, _ client: Client, _ ben: NotesUser, _ proxy: [String]
+    ) throws -> Terminal {
+      let command = try proxy + ben.command(["--log", ben.logPath])
       let settings: String
       switch client {
       case .eglot:
@@ -55,22 +64,26 @@ struct LanguageClientTests {
           (setq inhibit-startup-screen t make-backup-files nil auto-save-default nil create-lockfiles nil)
           (setq native-comp-deferred-compilation nil ring-bell-function #'ignore confirm-kill-processes nil)
           (menu-bar-mode -1)
+          (add-to-list 'auto-mode-alist '("\\\\.md\\\\'" . text-mode))
           (add-to-list 'load-path "\(Client.eglotFolder ?? "")")
           (require 'eglot)
           (setq eglot-confirm-server-initiated-edits nil eglot-autoreconnect nil)
           (add-to-list 'eglot-server-programs
                        '(text-mode . (\(quoted) :initializationOptions (:applyEdits t))))
           (find-file "\(file)")
-          (text-mode)
           (eglot-ensure)
           """
       case .neovim:
         settings = """
           vim.opt.shadafile, vim.opt.swapfile = "NONE", false
+          \(Self.progressOfNeovim)
+          local client
           vim.api.nvim_create_autocmd("FileType", { pattern = "markdown", callback = function()
-            local client = vim.lsp.start_client({
-              name = "notes-lsp", cmd = vim.json.decode([==[\(JSONValue(command))]==]),
-              init_options = { applyEdits = true }, root_dir = "/" })
+            if not (client and vim.lsp.get_client_by_id(client)) then
+              client = vim.lsp.start_client({
+                name = "notes-lsp", cmd = vim.json.decode([==[\(JSONValue(command))]==]),
+                init_options = { applyEdits = true }, root_dir = "/" })
+            end
             vim.lsp.buf_attach_client(0, client)
           end })
           """
@@ -83,6 +96,25 @@ struct LanguageClientTests {
       return try Terminal(
         in: ben.directory, name: client.rawValue, command: start, environment: ["HOME": ben.directory.path])
     }
+
+    /// What OtherEditors.md tells people to write, to see progress in the status line.
+    private static let progressOfNeovim = """
+      function NotesProgress()
+        if vim.lsp.status then return vim.lsp.status() end
+        local words = {}
+        for _, work in ipairs(vim.lsp.util.get_progress_messages()) do
+          if not work.done then table.insert(words, table.concat({ work.title, work.message or "" }, " ")) end
+        end
+        return table.concat(words, ", ")
+      end
+      vim.opt.laststatus, vim.opt.statusline = 2, "%f %{v:lua.NotesProgress()}"
+      vim.cmd("autocmd User LspProgressUpdate redrawstatus")
+      if vim.lsp.status then
+        vim.cmd("autocmd LspProgress begin,report redrawstatus")
+        -- Asked once, it tells the end no more.
+        vim.cmd("autocmd LspProgress end call v:lua.vim.lsp.status() | redrawstatus")
+      end
+      """
 
     func wait(for what: String, _ condition: () throws -> Bool) throws {
       try NotesProcess.wait(for: what, of: [ana.process], condition)
@@ -116,5 +148,56 @@ struct LanguageClientTests {
     pair.ana.client.edit(0..<0, with: "Both of us\n")
     pair.ana.client.flush()
     try pair.sees("Both of us")
+  }
+
+  @Test(.enabled(if: clients.contains(.neovim))) func neovimShowsThatANoteIsStillBeingOpened() throws {
+    let pair = try Pair(.neovim, text: "# Shopping\n\ntea\n", lacksNote: true)
+    defer { kill(pair.ana.process.child.processId, SIGCONT) }
+    try pair.sees("Opening \"Shopping\" waiting for Ana")
+    kill(pair.ana.process.child.processId, SIGCONT)
+    try pair.wait(for: "the end") { try !pair.terminal.screen().contains("Opening \"") }
+    pair.ana.client.edit(0..<0, with: "Both of us\n")
+    pair.ana.client.flush()
+    try pair.sees("Both of us")
+  }
+
+  /// On the way a change is doubled, so that the service no longer knows the buffer's text.
+  @Test(arguments: clients) func aBufferThatIsOutOfStepHasEveryWordOnceItIsSavedAndReopened(_ client: Client) throws {
+    let proxy = ["python3", NotesBinary.packageRoot + "/Tests/EndToEnd/doubling_proxy.py"]
+    let pair = try Pair(client, text: "# Shopping\n\ntea\n", proxy: proxy)
+    try pair.sees("tea")
+    try pair.wait(for: "Ben's service") {
+      try pair.ana.process.request("notes/status", ["uri": .string(pair.ana.client.uri)])["peers"]?[0]?["state"]
+        == "inSync"
+    }
+    switch client {
+    case .eglot:
+      try pair.terminal.press("M->")
+      try pair.terminal.type("flour")
+    case .neovim:
+      try pair.terminal.type("Goflour")
+      try pair.terminal.press("Escape")
+    }
+    try pair.sees("Out of step")
+    pair.ana.client.edit(0..<0, with: "By Ana meanwhile\n")
+    pair.ana.client.flush()
+    switch client {
+    case .eglot:
+      try pair.terminal.type(" and rye")
+      try pair.terminal.press("C-x", "C-s", "C-x", "C-v", "Enter")
+    case .neovim:
+      try pair.terminal.press("Escape")
+      try pair.terminal.type("A and rye")
+      try pair.terminal.press("Escape")
+      try pair.terminal.type(":w | edit")
+      try pair.terminal.press("Enter")
+    }
+    try pair.sees("By Ana meanwhile")
+    let text = "By Ana meanwhile\n# Shopping\n\ntea\nflour and rye"
+    try pair.wait(for: "Ben's words") { pair.ana.client.text.string.hasPrefix(text) }
+    // From here on both hear each other again.
+    pair.ana.client.edit(0..<0, with: "And again\n")
+    pair.ana.client.flush()
+    try pair.sees("And again")
   }
 }

@@ -20,11 +20,11 @@ extension OpenBuffer {
     case refused
   }
 
-  /// The next edit to offer; nil if there is none, or one is on its way.
+  /// The next edit to offer; nil if there is none, one is on its way, or the client's text is not known.
   ///
   /// - Parameter source: the document's present text
   mutating func nextOffer(source: some TextSource) -> BufferEdit? {
-    guard gate == .plain, offer == .idle, !unsent.isIdentity else { return nil }
+    guard gate == .plain, !awaitsFullText, offer == .idle, !unsent.isIdentity else { return nil }
     let edits = replacements(of: unsent.refined(atMost: Self.maximumRefinedBytes), source: source)
     guard !edits.isEmpty else { return nil }
     lastSentRev += 1

@@ -142,7 +142,8 @@ extension BufferBinding {
       goingBack = (TextDelta(edits).inverted, source.allUTF8)
       file.rebase(to: heads, in: note)
     case .discarded: wentBack()
-    case .headsChanged, .refusedChanges, .ephemeral: break
+    case .headsChanged: updates.headsChanged()
+    case .refusedChanges, .ephemeral: break
     case .deleted: editor.buffers.detach(uri, .purged)
     }
   }

@@ -187,6 +187,7 @@ final class BufferOpener {
     let name = source == .store ? "the store" : host.map { NoteNews.cut($0.name, to: 16) } ?? "a peer"
     opening.waitsFor = name
     buffers[uri] = .opening(opening)
+    editor.work.look(at: uri)
     let title = service.notebook[opening.key]?.title ?? service.title(of: id)
     editor.deliver(
       NoteNews.waiting(for: name).parameters(uri: uri, id: id, title: title, peer: host?.peer, name: host?.name))
@@ -199,6 +200,7 @@ final class BufferOpener {
     guard case .opening(var opening)? = buffers[uri], opening.number == number, opening.waitsFor == nil else { return }
     opening.isSlow = true
     buffers[uri] = .opening(opening)
+    editor.work.look(at: uri)
     tell(uri, message: "Opening \"\(title(opening))\"…")
   }
 

@@ -10,6 +10,8 @@ struct ClientCapabilities {
   var refreshesHints = false
   /// Whether it supports `window/showDocument`.
   var showsDocuments = false
+  /// Whether it shows work-done progress.
+  var showsProgress = false
   /// Whether its changes may overtake one another: Helix 25.01 sends each from a task of its own.
   var reordersChanges = false
 

@@ -154,10 +154,15 @@ final class ClientUpdates {
 
   /// Tells the client, at most a few times a second: every keystroke changes what is stored and which peers have it.
   func statusChanged() {
-    guard binding.buffer.gate == .notes, statusTimer == nil else { return }
+    guard binding.buffer.gate == .notes || editor.client.showsProgress, statusTimer == nil else { return }
     statusTimer = clock.schedule(after: Self.statusDelay) { [weak binding] in
       binding?.updates.sendStatus()
     }
+  }
+
+  /// Call when the document has other changes: how much of it is here may be progress that a plain client shows.
+  func headsChanged() {
+    if binding.buffer.gate == .plain { statusChanged() }
   }
 
   /// Answers a request for the status. A later return to the state told before is then news to the client.
@@ -176,6 +181,7 @@ final class ClientUpdates {
 
   private func sendStatus() {
     statusTimer = nil
+    guard binding.buffer.gate == .notes else { return editor.work.look(at: binding.uri) }
     let status = NoteStatus(of: binding).json
     guard status != lastStatus else { return }
     lastStatus = status

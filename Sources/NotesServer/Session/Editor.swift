@@ -17,6 +17,7 @@ final class Editor: SiblingRequestPerforming {
     didSet {
       service.recoveredTexts.hasEditor = isRunning
       if isRunning, !oldValue { news.tellOfStore() }
+      if !isRunning, oldValue { work.end() }
     }
   }
   /// The handlers for answers to our requests.
@@ -24,6 +25,7 @@ final class Editor: SiblingRequestPerforming {
   private(set) lazy var buffers = EditorBuffers(editor: self)
   private(set) lazy var news = EditorNews(editor: self)
   private lazy var limited = LimitedNews(self)
+  private(set) lazy var work = WorkNews(self)
   let screens = ScreenUpdates()
   private(set) lazy var agendaNews = AgendaNews(service)
   private(set) lazy var tutor = Tutor(service)

@@ -8,7 +8,9 @@ final class EditorBuffers {
 
   let editor: Editor
   private(set) lazy var opener = BufferOpener(editor: editor)
-  private var buffers: [String: Buffer] = [:]
+  private var buffers: [String: Buffer] = [:] {
+    didSet { editor.work.buffersChanged() }
+  }
   /// Files whose changes arrived before their text; the service has requested the full text.
   private var strangers: Set<String> = []
   /// Whether more of the editor's messages may be waiting to be read.

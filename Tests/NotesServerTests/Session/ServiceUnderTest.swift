@@ -41,12 +41,15 @@ final class ServiceUnderTest {
     Self.all.append(self)
   }
 
-  func start(watching folders: (any FolderWatching)? = nil) async throws {
+  /// What a client with a plugin says of itself.
+  static let plugin: JSONValue = ["initializationOptions": ["notes": ["protocol": 1]]]
+
+  func start(watching folders: (any FolderWatching)? = nil, client: JSONValue = plugin) async throws {
     // On a busy machine minutes pass by this clock.
     service.idle.isEnabled = false
     try await service.load(watching: folders)
     session.serviceIsLoaded()
-    send("initialize", ["initializationOptions": ["notes": ["protocol": 1]]], id: 1)
+    send("initialize", client, id: 1)
   }
 
   private func take(_ frame: [UInt8]) {
@@ -57,9 +60,13 @@ final class ServiceUnderTest {
   }
 
   func send(_ method: String, _ params: JSONValue, id: Int? = nil) {
-    let message = JSONValue.object(present: [
-      "jsonrpc": "2.0", "id": id.map { JSONValue($0) }, "method": .string(method), "params": params,
-    ])
+    send(
+      JSONValue.object(present: [
+        "jsonrpc": "2.0", "id": id.map { JSONValue($0) }, "method": .string(method), "params": params,
+      ]))
+  }
+
+  func send(_ message: JSONValue) {
     let body = message.encoded()
     session.receive(Array("Content-Length: \(body.count)\r\n\r\n".utf8) + body)
   }

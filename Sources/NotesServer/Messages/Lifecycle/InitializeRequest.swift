@@ -27,6 +27,7 @@ struct InitializeRequest: EditorMessage {
       speaksNotes: notes != nil, takesEdits: try options?.boolIfPresent("applyEdits") ?? false,
       refreshesHints: offered?.value["workspace"]?["inlayHint"]?["refreshSupport"]?.boolValue ?? false,
       showsDocuments: offered?.value["window"]?["showDocument"]?["support"]?.boolValue ?? false,
+      showsProgress: offered?.value["window"]?["workDoneProgress"]?.boolValue ?? false,
       reordersChanges: params.value["clientInfo"]?["name"]?.stringValue == "helix")
     version = try notes?.intIfPresent("protocol") ?? 1
     if let name = try notes?.stringIfPresent("userName") {

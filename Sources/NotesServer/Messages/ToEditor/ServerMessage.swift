@@ -41,5 +41,7 @@ extension EditorProtocol {
     ApplyEditRequest.self,
     ShowDocumentRequest.self,
     RefreshHintsRequest.self,
+    CreateProgressRequest.self,
+    ProgressNotification.self,
   ]
 }
