@@ -92,7 +92,7 @@ struct GateSimulation {
     let (theirs, ours) = (text.bytes, document.bytes)
     check(theirs == ours, "the client has \(theirs) and the document \(ours)")
     check(buffer.clientText(source: document) == document.bytes, "the gate is wrong about the client's text")
-    check(buffer.clientByteCount(source: document) == document.bytes.count, "the gate is wrong about the client's number of bytes")
+    check(buffer.clientByteCount(source: document) == document.bytes.count, "the gate miscounts the client's bytes")
     let isTaken = try? buffer.acknowledge(version: version, rev: rev)
     check(isTaken == true, "the gate refuses the last ack")
     check(buffer.clientToDocument.isIdentity, "the gate still has something to send")
