@@ -98,14 +98,16 @@ fi
 # A deadline of its own. Where a simulated person rests among random actions, nothing depends on how long.
 if git grep -nE '(within:|until: \.now \+|patience:|duration: Duration =) *\.(seconds|minutes)\(|ContinuousClock\.now \+ \.(seconds|milliseconds)\(|\.timeLimit\(' \
   -- Tests ':!Tests/Benchmarks' ':!Tests/lint.sh' \
-  | grep -vE 'shutdownThenClose|EditorFuzzTests.*seconds\(3\)|AwkwardNetworkTests.*seconds\(seconds\)'; then
+  | grep -vE 'shutdownThenClose|EditorFuzzTests.*seconds\(3\)'; then
   fail "the lines above: leave the deadline to Patience.hang"
 fi
 if git grep -nE 'ContinuousClock(\(\)|\.now) *- *[a-z]+ *<|#expect\((pause|took|time) < (\.|[a-z])' -- Tests ':!Tests/Benchmarks' \
   | grep -vE 'world\.clock|pause < (limit|Self\.promised)' ; then
   fail "the lines above: a clock on the wall proves nothing on a busy machine; measure ProcessorTime, or print it"
 fi
-if git grep -nE 'EditorSession\.pause\(' -- 'Tests/*Tests/*.swift' 'Tests/EndToEnd/*.swift' | grep -vE 'random|next - \.now|milliseconds\((10|50)\)'; then
+# A rest of a random length among random actions; a benchmark measures for a time. Every other pause waits for something.
+if git grep -nE 'Polling\.(randomRest|measure)\(|waitForActivity\(of: \[\]' -- 'Tests/*.swift' ':!Tests/NotesHarness/Polling.swift' \
+  | grep -vE 'randomRest\(milliseconds: .*random|^Tests/Benchmarks/[A-Za-z]*\.swift:[0-9]+: *Polling\.measure\('; then
   fail "the lines above: wait for a condition"
 fi
 

@@ -12,11 +12,9 @@ public enum TextEncoding: Hashable, Sendable { case graphemeCluster, unicodeScal
 public final class Document: Sendable {
   public let textEncoding: TextEncoding
 
-  /// The document's whole mutable state.
   private let state: Mutex<DocumentState>
   /// Held by a thread while it makes a change that no other thread may split.
   private let turn = Mutex(())
-  /// The readers of `updates`.
   let observers = UpdateObservers()
 
   private init(core: sending DocumentCore, textEncoding: TextEncoding) {
@@ -79,8 +77,8 @@ public final class Document: Sendable {
 
   /// The only access to the document's state, except for keystrokes. Applies buffered keystrokes first.
   @inline(__always)
-  func withCore<Result: Sendable, Failure: Error>(_ body: (DocumentCore) throws(Failure) -> Result) throws(Failure) -> Result {
-    try replacingCore { (core) throws(Failure) in try body(core) }
+  func withCore<Value: Sendable, Fault: Error>(_ body: (DocumentCore) throws(Fault) -> Value) throws(Fault) -> Value {
+    try replacingCore { (core) throws(Fault) in try body(core) }
   }
 
   /// Like `withCore`, for `body`s that may replace the core.

@@ -9,8 +9,8 @@ extension CBORError: LocalizedError, CustomStringConvertible {
   public var description: String {
     switch self {
     case .truncated(let at): "the CBOR value ends too early, at byte \(at)"
-    case .trailingBytes(let at): "something follows the CBOR value, at byte \(at)"
-    case .malformed(let at): "byte \(at) begins no CBOR value"
+    case .trailingBytes(let at): "there is more data after the CBOR value, at byte \(at)"
+    case .malformed(let at): "no CBOR value begins at byte \(at)"
     case .invalidUTF8(let at): "the text at byte \(at) is not UTF-8"
     case .tooDeep(let at): "the CBOR value is nested too deeply at byte \(at)"
     case .tooLarge(let at): "a text, array or map is too long at byte \(at)"

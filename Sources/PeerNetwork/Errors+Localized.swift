@@ -30,10 +30,10 @@ extension JoinError: LocalizedError {
 extension InvitationError: LocalizedError {
   public var errorDescription: String? {
     switch self {
-    case .unknown: "There is no such invitation any more."
+    case .unknown: "This invitation no longer exists."
     case .blocked: "The peer is blocked."
     case .unreachable(let name, let reason): "\(name) cannot be reached: \(reason)"
-    case .notTaken(let name): "\(name) does not take the invitation."
+    case .notTaken(let name): "\(name)'s service refuses the invitation."
     case .timedOut(let name): "\(name) has not answered."
     case .alreadyHere(let id): "The document \(id) is already here."
     }

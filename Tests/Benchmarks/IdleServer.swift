@@ -59,11 +59,10 @@ struct IdleServer: AsyncParsableCommand {
   }
 
   private func waitUntilOpen(_ count: Double, _ server: ServerProcess) async throws {
-    let end = ContinuousClock.now + Patience.hang
-    while try server.metrics()["notes_documents_open"] != count {
-      guard ContinuousClock.now < end else { throw ValidationError("the documents are not let go") }
-      EditorSession.pause(.seconds(1))
+    let isReached = try Polling.comesTrue(lookingEvery: .seconds(1)) {
+      try server.metrics()["notes_documents_open"] == count
     }
+    guard isReached else { throw ValidationError("the server has not released the documents") }
   }
 
   private func report(_ state: String, _ server: ServerProcess) throws {
@@ -79,7 +78,7 @@ struct IdleServer: AsyncParsableCommand {
   private func watch(_ state: String, _ server: ServerProcess) throws {
     let usage = ServerUsage(processId: server.child.processId)
     let (before, late) = (try usage.figures().processor, try Self.lateCount(server))
-    EditorSession.pause(.seconds(seconds))
+    Polling.measure(for: .seconds(seconds))
     let used = (try usage.figures().processor - before) / .milliseconds(1) * 60 / Double(seconds)
     var processor = Measure(trace: "\(documents) documents, \(state)", name: "processor_per_minute", samples: [used])
     processor.more = [("loop_late_5ms", try Self.lateCount(server) - late)]

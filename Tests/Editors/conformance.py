@@ -24,7 +24,7 @@ from remote import Buffer, Service
 here = os.path.dirname(os.path.abspath(__file__))
 root = os.path.dirname(os.path.dirname(here))
 binary = os.environ.get("NOTES_LSP_BINARY", root + "/.build/debug/notes-lsp")
-# How long an editor may take to become what a row says, in seconds; only a row that fails waits that long.
+# How long an editor may take to reach the state of a row, in seconds; only a row that fails waits that long.
 patience = float(os.environ.get("NOTES_PATIENCE", "60"))
 own_drivers = ["vim", "neovim", "emacs"]
 members_of_steps = {
@@ -39,11 +39,11 @@ checked = ["buffer", "caret", "selection", "top", "modified", "windows", "file",
 
 
 class Failure(Exception):
-    """A row that is not as it should be; says what is instead."""
+    """A row failed; the message says how the editor differs."""
 
 
 class Skip(Exception):
-    """A row that this editor's driver cannot run; says why."""
+    """This editor's driver cannot run a row; the message says why."""
 
 
 def load():
@@ -61,7 +61,7 @@ def load():
 
 
 def problems(row):
-    """What is wrong with a row before any editor has seen it: a misspelt member would check nothing."""
+    """The mistakes in a row, found without an editor: a misspelt member would check nothing."""
     expected = {*checked, "document", "says", "silent", "seen", "file-text"}
     for name in row.keys() - expected - {"row", "topic", "text", "steps"}:
         yield f"nothing checks {name!r}"
@@ -97,7 +97,7 @@ class EditorDriver:
         return answer
 
     def own(self, values):
-        """What a row gives editor by editor, for this one."""
+        """The member of a row that has a value for each editor, for this one."""
         if not isinstance(values, dict):
             return values
         for family in [*self.families, "else"]:
@@ -130,7 +130,7 @@ class Session:
             raise
 
     def share(self, rows):
-        """A note of Ben's for each row, which Ana has joined before her editor starts: his buffer, and her file."""
+        """A note of Ben's for each row, with his buffer and Ana's file; she has joined it before her editor starts."""
         ana = Service(self.command("Ana"), "Ana", lambda method, params: None)
         notes = {}
         for number, row in enumerate(rows, 1):
@@ -190,7 +190,7 @@ class Session:
             driver.do("close")
 
     def open(self):
-        """Opens the row's note. In Emacs this fails about once in some hundred rows, and why is not known: it is said, and tried once more."""
+        """Opens the row's note. In Emacs this fails once in some hundred rows for an unknown reason: prints that, and tries once more."""
         try:
             self.driver.do("open", path=self.path)
         except Failure as problem:
@@ -239,7 +239,7 @@ class Session:
             self.ben.take(0.004)
 
     def settle(self):
-        """Waits until both have the same text, and nothing of it is under way."""
+        """Waits until both have the same text, and no change is on its way."""
         state = {}
 
         def is_settled():
@@ -250,7 +250,7 @@ class Session:
                                           f" Ben has {self.buffer.text!r}")
 
     def expect(self, expected):
-        """Waits until everything is as the row says."""
+        """Waits until editor, file and document are as the row expects."""
         wrong = []
 
         def is_right():
@@ -320,8 +320,8 @@ def main():
     parser.add_argument("editors", nargs="*", default=[], help="vim, neovim, emacs or all")
     parser.add_argument("--driver", action="append", default=[], help="the command of a driver that is not one of ours")
     parser.add_argument("--rows", default="", help="only the rows whose name or file matches")
-    parser.add_argument("--check", action="store_true", help="only reads the table, and says what is wrong with it")
-    parser.add_argument("--quiet", action="store_true", help="only what was skipped or failed")
+    parser.add_argument("--check", action="store_true", help="only check the table, and print its mistakes")
+    parser.add_argument("--quiet", action="store_true", help="print only skipped and failed rows")
     options = parser.parse_args()
     editors = own_drivers if "all" in options.editors or not (options.editors or options.driver) else options.editors
     for editor in editors:

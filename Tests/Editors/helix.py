@@ -15,8 +15,9 @@ import tempfile
 import time
 
 from conformance import EditorDriver, Failure, binary, here, patience
+from tmux import Tmux
 
-# What OtherEditors.md tells people to write, with this binary.
+# The settings of OtherEditors.md, with this binary.
 settings = """[language-server.notes-lsp]
 command = {command}
 args = {arguments}
@@ -28,11 +29,10 @@ language-servers = ["notes-lsp"]
 """
 
 
-class Helix:
+class Helix(Tmux):
     """Helix in a tmux of its own."""
 
     def __init__(self, folder, service, path):
-        self.folder, self.socket = folder, folder + "/helix.tmux"
         os.makedirs(folder + "/config/helix")
         quoted = [f"'{part}'" for part in service]
         with open(folder + "/config/helix/languages.toml", "w", encoding="utf-8") as file:
@@ -40,26 +40,8 @@ class Helix:
         with open(folder + "/config/helix/config.toml", "w", encoding="utf-8") as file:
             file.write("[editor.lsp]\ndisplay-inlay-hints = true\ndisplay-messages = true\ndisplay-progress-messages = true\n")
         places = [f"HOME={folder}", f"XDG_CONFIG_HOME={folder}/config", f"XDG_CACHE_HOME={folder}/cache", "LC_ALL=C.UTF-8"]
-        self.tmux("new-session", "-d", "-x", "100", "-y", "24",
-                  "env", *places, os.environ.get("HELIX", "hx"), "-v", "--log", folder + "/helix.log", path)
-        self.tmux("set-option", "-sg", "escape-time", "0")
-
-    def tmux(self, *arguments):
-        return subprocess.run(["tmux", "-S", self.socket, "-f", "/dev/null", "-u", *arguments],
-                              check=True, capture_output=True, text=True).stdout
-
-    def screen(self):
-        return "\n".join(line.rstrip() for line in self.tmux("capture-pane", "-p").split("\n"))
-
-    def type(self, text):
-        self.tmux("send-keys", "-l", "--", text)
-
-    def press(self, *keys):
-        for key in keys:
-            self.tmux("send-keys", key)
-
-    def end(self):
-        subprocess.run(["tmux", "-S", self.socket, "kill-server"], capture_output=True, check=False)
+        self.start(folder + "/helix.tmux", 100,
+                   "env", *places, os.environ.get("HELIX", "hx"), "-v", "--log", folder + "/helix.log", path)
 
 
 class Pair:
@@ -119,7 +101,7 @@ class Pair:
         return [binary, *self.places(name), "--listen", "127.0.0.1:0", "--no-discovery", "--log", f"{self.folder}/{name}/log"]
 
     def run(self, name, command, *arguments, text="", check=True):
-        """A command of a person in a shell."""
+        """Runs a person's command in a shell."""
         return subprocess.run([binary, command, *self.places(name), *arguments], input=text, check=check, capture_output=True,
                               text=True).stdout
 
@@ -133,14 +115,14 @@ class Pair:
         return value
 
     def shows(self, pattern):
-        """Waits until Ben's screen shows this; others' carets are left out unless they are asked for."""
+        """Waits until Ben's screen shows this; ignores other people's carets unless the pattern names one."""
         def found():
             screen = self.helix.screen()
             return re.search(pattern, screen if "▏" in pattern else screen.replace("▏Ana", ""))
         return self.wait(f"{pattern!r} in Helix", found)
 
     def leave(self):
-        """Back to Normal mode without a picker. What follows an Escape at once would be a key with Alt."""
+        """Returns to Normal mode without a picker. A key right after an Escape would count as a key with Alt."""
         self.helix.press("Escape")
         self.wait("Normal mode", lambda: re.search(r"(?m)^ NOR ", self.helix.screen()) and "│" not in self.helix.screen())
 
@@ -172,7 +154,7 @@ def both_type(pair):
 
 
 def keys_that_overtake_one_another(pair):
-    """Many keys at once, in a terminal that hands them over together."""
+    """Many keys at once, which the terminal delivers together."""
     words = ["word%d" % number for number in range(60)]
     pair.helix.type("geo" + " ".join(words))
     pair.leave()

@@ -1,4 +1,4 @@
-"""The other person of a row: a service of their own, and a buffer that keeps the version gate's rules (EditorProtocol.md)."""
+"""The other person of a row: their service, and a buffer that follows the rules of the version gate (EditorProtocol.md)."""
 import json
 import os
 import queue
@@ -10,7 +10,7 @@ patience = 60
 
 
 class Service:
-    """A notes-lsp process of one person, spoken to as a plugin speaks to it. Columns count Unicode scalars."""
+    """A notes-lsp process of one person, which gets the messages that a plugin sends. Columns count Unicode scalars."""
 
     def __init__(self, command, name, on_notification):
         self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
@@ -57,7 +57,7 @@ class Service:
         return answer["result"]
 
     def take(self, seconds):
-        """Deals with one message, if one comes within this time; whether one came."""
+        """Handles one message, if one arrives within this time; returns whether one did."""
         try:
             message = self.received.get(timeout=max(seconds, 0)) if seconds > 0 else self.received.get_nowait()
         except queue.Empty:
@@ -114,7 +114,8 @@ class Buffer:
         self.queue = []
         self.changes = []
         self.carets = []
-        # Own edits since the last one of others: the version before each, the text, and what it replaced.
+        # This buffer's edits since the last one of other people: the version before each, the text, and what it
+        # replaced.
         self.made = []
         self.complaints = []
         service.notify("textDocument/didOpen", {"textDocument": {
@@ -134,7 +135,7 @@ class Buffer:
                 self._send([{"text": self.text}])
             elif method == "notes/cursors" and params["rev"] == self.rev:
                 self.carets = params["peers"]
-                # They may be older than edits that the service had not seen then.
+                # The carets may be older than edits that the service had not seen then.
                 for version, text, first, last, new in self.made:
                     if version >= params["version"]:
                         self.carry_carets(text, first, last, new)
@@ -151,7 +152,7 @@ class Buffer:
                     self._send([{"text": self.text}])
 
     def edit(self, start, end, new):
-        """Replaces a range, `2:5` to `2:7`; the service is told at once unless the buffer is held."""
+        """Replaces a range, `2:5` to `2:7`; tells the service at once unless the buffer is held."""
         start, end = place(start), place(end)
         self.changes.append({"range": {"start": start, "end": end}, "text": new})
         first, last = offset(self.text, start), offset(self.text, end)
@@ -162,7 +163,7 @@ class Buffer:
             self.flush()
 
     def carry_carets(self, before_edit, first, last, new):
-        """Moves the others' carets over an edit of this editor that touches none: the service does not send them again."""
+        """Moves other people's carets over an edit of this editor that touches none: the service does not send them again."""
         text = before_edit[:first] + new + before_edit[last:]
         for peer in self.carets:
             for span in peer["ranges"]:
@@ -197,7 +198,7 @@ class Buffer:
         return None
 
     def hold(self, is_held):
-        """While held, nothing is sent and nothing that comes is applied, as for a person whose network is slow."""
+        """While held, the buffer sends nothing and applies no edits, as on a slow network."""
         self.is_held = is_held
         if not is_held:
             self.flush()

@@ -4,7 +4,7 @@ import NotesHarness
 import TestSupport
 import Testing
 
-/// What people may do with a note, told to their editors at every moment, and kept to.
+/// People's access to a note: their editors always know it, and the service enforces it.
 @Suite(.ownThreads, .enabled(if: Requirements.binary, Requirements.binaryComment))
 struct AccessTests: HostAndGuestTests {
   @Test func whatOneMayDoIsSaidOnJoiningAndInTheStatusAndAfterARestartOffline() throws {
@@ -41,7 +41,7 @@ struct AccessTests: HostAndGuestTests {
       $0["kind"] == "access" && $0["access"] == "write"
     }
     #expect(second["message"] == "Ana lets you edit \"Shopping\"")
-    // Typing goes on.
+    // Ben keeps typing.
     pair.ben.client.edit(0..<0, with: "bread, ")
     pair.ben.client.flush()
     try ModelClient.waitForConvergence([pair.ana.client, pair.ben.client])
@@ -56,7 +56,7 @@ struct AccessTests: HostAndGuestTests {
     try pair.ana.process.shutdown()
     let host = try pair.ana.user.startInitialized()
     let guest = try pair.ben.user.startInitialized()
-    // Neither has it open.
+    // Neither editor has the note open.
     try NotesProcess.wait(for: "the news", of: [host, guest]) { events(guest, "access") == 1 }
     #expect(try guest.request("notes/open", ["id": .string(pair.ana.id)])["access"] == "read")
   }
@@ -72,7 +72,7 @@ struct AccessTests: HostAndGuestTests {
     #expect(try String(contentsOfFile: path, encoding: .utf8) == "Ben's words milk\n")
     try ModelClient.waitForConvergence([pair.ana.client, pair.ben.client])
     #expect(pair.ben.client.text.string == "milk\n")
-    // It is in the list of recovered texts as well, and nothing is left to send.
+    // The list of recovered texts has it, too, and the service has nothing left to send.
     let kept = try pair.ben.process.request("notes/recovered")["texts"]
     #expect(kept?[0]?["path"]?.stringValue == path)
     try NotesProcess.wait(for: "both in sync", of: pair.processes) {
@@ -80,7 +80,7 @@ struct AccessTests: HostAndGuestTests {
         try status($0, $1)["peers"]?[0]?["state"] == "inSync"
       }
     }
-    // What the host writes still comes.
+    // The host's edits still arrive.
     pair.ana.client.edit(0..<0, with: "oat ")
     try ModelClient.waitForConvergence([pair.ana.client, pair.ben.client])
     expectNoComplaints(pair.ana.client, pair.ben.client)
@@ -115,7 +115,7 @@ struct AccessTests: HostAndGuestTests {
     }
     try process.shutdown()
     #expect(try pair.ben.user.storedText(of: pair.ana.id) == "milk\nbutter\n")
-    // Once it may write again, typing goes on.
+    // Once Ben may write again, he keeps typing.
     try pair.setAccess("write")
     let again = try pair.ben.user.startInitialized()
     let last = try ModelClient(again, note: again.request("notes/open", ["id": .string(pair.ana.id)]))
@@ -144,7 +144,8 @@ struct AccessTests: HostAndGuestTests {
     #expect(pair.ana.client.text.string == "milk\n")
   }
 
-  /// Ben types while Ana is not there, who makes the note read-only for him before she hears from him, or from `others`.
+  /// Ben types while Ana is offline; she makes the note read-only for him before she receives anything from him, or
+  /// from `others`.
   private func typeAlone(_ words: String, _ pair: HostAndGuest, others: [JoinedNote] = []) throws -> NotesProcess {
     try pair.ana.process.shutdown()
     pair.ben.client.edit(0..<0, with: words)
@@ -192,7 +193,7 @@ struct AccessTests: HostAndGuestTests {
     let host = try typeAlone("alone ", pair)
     let folder = pair.ben.user.notes + "/.recovered"
     if moment == "a copy" {
-      // Read neither from nor about: the process is killed as soon as anything of what it does can be seen.
+      // The test reads nothing from the process, and kills it as soon as the copy appears.
       try host.waitFor("the copy") { FileManager.default.fileExists(atPath: folder) }
     } else {
       _ = try NotesProcess.event(moment, of: pair.ben.process, [host])
@@ -208,7 +209,8 @@ struct AccessTests: HostAndGuestTests {
     #expect(copies == ["alone milk\n"])
   }
 
-  /// - Parameter isHalted: whether the processes are connected only after the one with the network was told.
+  /// - Parameter isHalted: whether the processes are connected only after the one with the network knows the new
+  ///   access.
   @Test(arguments: [false, true])
   func aProcessOfTheGuestWithoutTheNetworkGoesBackAndHearsOfItToo(isHalted: Bool) throws {
     let pair = try HostAndGuest("write")
@@ -244,7 +246,7 @@ struct AccessTests: HostAndGuestTests {
     let shared = try pair.ana.process.request("notes/share", ["id": .string(pair.ana.id)])
     let cleo = try JoinedNote("Cleo", ticket: try #require(shared["ticket"]?.stringValue))
     try ModelClient.waitForConvergence([pair.ana.client, pair.ben.client, cleo.client], checked: false)
-    // Ben and Cleo are linked without Ana.
+    // Ben and Cleo have a link without Ana.
     try NotesProcess.wait(for: "the guests", of: [pair.ana.process, pair.ben.process, cleo.process]) {
       try status(cleo.process, cleo.client.uri)["peers"]?.arrayValue?.count { $0["state"] == "inSync" } == 2
     }
@@ -316,7 +318,7 @@ struct AccessTests: HostAndGuestTests {
 }
 
 extension NotesProcess {
-  /// Waits for an event while other processes that bring it about are read, too.
+  /// Waits for an event, and meanwhile also reads the output of the other processes that cause it.
   fileprivate static func event(
     _ kind: String, of process: NotesProcess, _ others: [NotesProcess]
   ) throws -> JSONValue {

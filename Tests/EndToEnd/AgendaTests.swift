@@ -4,7 +4,7 @@ import NotesHarness
 import TestSupport
 import Testing
 
-/// The agenda of a meeting, while several people put it in order.
+/// The agenda of a meeting, while several people reorder it.
 @Suite(.ownThreads, .enabled(if: Requirements.binary, Requirements.binaryComment))
 struct AgendaTests {
   private let ana: NotesUser
@@ -54,7 +54,7 @@ struct AgendaTests {
 
   // MARK: Moving at the same moment
 
-  /// Both move the item and type into it, all at once, again and again.
+  /// Both people move the item and type into it at the same time, again and again.
   private func moveAtTheSameMoment(_ other: NotesProcess, seed: UInt64) throws {
     var random = SeededGenerator(seed: seed)
     let clients = [try client(process, "Cake"), try client(other, "Cake")]
@@ -80,7 +80,7 @@ struct AgendaTests {
       try items(process).count == 3 && items(other).count == 3 && titles(process) == titles(other)
     }
     let text = clients[0].text.string
-    // No letter is lost, and none stands there twice. A word that is brought may stand in the middle of another one.
+    // No letter is lost, and none appears twice. A word that is brought may end up in the middle of another one.
     let expected = "cake\n" + words.joined()
     #expect(text.utf8.sorted() == expected.utf8.sorted(), "seed \(seed): \(text)")
     expectNoComplaints(clients[0], clients[1], seed: seed)
@@ -103,7 +103,7 @@ struct AgendaTests {
   @Test func aNameGivenWhileAnotherPersonMovesTheItemStays() throws {
     try add("Tea", "Cake", "Pie")
     let other = try join(as: try NotesUser("Bob"))
-    // Not by its file, whose name follows the item's half a second later.
+    // Found by its title, not by its file, whose name follows half a second later.
     let cake = try #require(try items(other)[1]["item"])
     for round in 0..<6 {
       _ = process.startRequest(
@@ -182,7 +182,7 @@ struct AgendaTests {
 
   // MARK: Many items
 
-  /// Takes in a meeting of that many items, `Point 1` with `word1` and so on.
+  /// Imports a meeting with this many items, `Point 1` with `word1` and so on.
   private func takeIn(_ count: Int) throws -> JSONValue {
     let path = ana.directory.file("\(count).json")
     let agendas: [JSONValue] = (1...count).map {
@@ -209,12 +209,12 @@ struct AgendaTests {
     #expect(client.text.string == "word130\n")
     client.edit(0..<0, with: "last ")
     try ModelClient.waitForConvergence([client])
-    // What has no file is found all the same, and has one then.
+    // The search also finds an item without a file, and makes its file.
     let found = try process.request("notes/list", ["query": "word125"])["notes"]?[0]?["match"]
     #expect(found?["text"] == "word125")
     #expect(found?["path"]?.stringValue.flatMap { try? String(contentsOfFile: $0, encoding: .utf8) } == "word125\n")
     #expect(try files(in: made["folder"]).count == 102)
-    // Others hear of all of them, and make no more files than that either.
+    // Other people receive all items, and their services make no more files than that either.
     let shared = try process.request("notes/share", ["id": .string(id)])
     let other = try NotesUser("Bob").startInitialized()
     let joined = try other.request("notes/join", ["ticket": shared["ticket"] ?? .null])

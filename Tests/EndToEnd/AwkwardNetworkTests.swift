@@ -4,14 +4,14 @@ import NotesHarness
 import TestSupport
 import Testing
 
-/// Networks that are not as one would like them: another responder, no responder, no network, one that changes.
+/// Awkward networks: another responder, no responder, no network, a network that changes.
 @Suite(
   .ownThreads, .serialized, .enabled(if: Requirements.binary, Requirements.binaryComment),
   .enabled(
     if: NetworkNamespaces.problem == nil,
     "SKIPPED: network namespaces are not allowed here: \(NetworkNamespaces.problem ?? "")"))
 struct AwkwardNetworkTests {
-  /// Its folder is not on every user's path.
+  /// Its folder is not in every user's `PATH`.
   private static let responder =
     NotesBinary.find("avahi-daemon")
     ?? ["/usr/sbin/avahi-daemon"].first { FileManager.default.isExecutableFile(atPath: $0) }
@@ -40,7 +40,7 @@ struct AwkwardNetworkTests {
     #expect(anas.text.string == "by Ana\none\nby Ben\n")
   }
 
-  /// The system's own responder runs on Ana's machine and has the port, as on most desktops.
+  /// The system's own responder runs on Ana's machine and owns the port, as on most desktops.
   @Test(.enabled(if: responder != nil, "SKIPPED: needs the program avahi-daemon"))
   func besideTheSystemsResponderBothAreHeard() throws {
     let responder = try #require(Self.responder)
@@ -49,7 +49,7 @@ struct AwkwardNetworkTests {
     let configuration = directory.file("avahi.conf")
     try "[server]\nhost-name=desktop\nenable-dbus=no\nuse-ipv6=no\n[publish]\npublish-workstation=yes\n"
       .write(toFile: configuration, atomically: true, encoding: .utf8)
-    // Its files lie below /run, of which this one has its own.
+    // The responder keeps its files below /run, so it gets a /run of its own.
     let daemon = try ChildProcess(
       network.prefix(0) + [
         "unshare", "-m", "sh", "-c",
@@ -69,7 +69,8 @@ struct AwkwardNetworkTests {
     #expect(daemon.exit == nil, "the responder is undisturbed")
   }
 
-  /// Another program has the port and does not share it: no nearby people are found, all else works, and the reason is shown.
+  /// Another program has the port and does not share it: the service finds no nearby people, everything else works, and
+  /// the status shows the reason.
   @Test func whereThePortIsTakenTicketsWorkAndTheReasonIsSaid() throws {
     let network = try NetworkNamespaces(count: 2)
     let python = try #require(NotesBinary.find("python3"))
@@ -97,8 +98,8 @@ struct AwkwardNetworkTests {
     try typeTogether(ana, ben)
   }
 
-  /// No one looks for others nearby or types, and one machine gets another address: the system says so, and the other
-  /// is called from there at once.
+  /// Without discovery and without typing, one machine gets another address: the system reports it, and the service
+  /// calls the other person at once.
   @Test func withoutDiscoveryANewAddressIsNoticedTooAtOnce() throws {
     let network = try NetworkNamespaces(count: 2)
     let (anasUser, bensUser) = (try NotesUser("Ana"), try NotesUser("Ben"))
@@ -118,8 +119,8 @@ struct AwkwardNetworkTests {
     print("without discovery connected again \(pause) after the address changed")
   }
 
-  /// Longer than any link lives, and neither machine notices when it begins or ends. It takes two minutes, so only with
-  /// `NOTES_LONG_PARTITIONS=1`.
+  /// The partition outlasts every link, and neither machine notices its beginning or end. The test takes two minutes,
+  /// so it runs only with `NOTES_LONG_PARTITIONS=1`.
   @Test(
     .enabled(
       if: ProcessInfo.processInfo.environment["NOTES_LONG_PARTITIONS"] != nil,
@@ -139,14 +140,8 @@ struct AwkwardNetworkTests {
       try network.setReachable(1, false)
       anas.edit(0..<0, with: "a\(round) ")
       bens.edit(0..<0, with: "b\(round) ")
-      let end = ContinuousClock.now + .seconds(seconds)
-      while ContinuousClock.now < end {
-        for client in [anas, bens] {
-          client.flush()
-          try client.process.collect()
-        }
-        EditorSession.pause(.milliseconds(50))
-      }
+      for client in [anas, bens] { client.flush() }
+      try NotesProcess.listen(to: [anas.process, bens.process], for: .seconds(seconds))
       let peers = try ana.request("notes/peers")["peers"]?.arrayValue ?? []
       #expect(!peers.contains { $0["state"] == "connected" }, "the link has been given up")
       try network.setReachable(1, true)
@@ -165,7 +160,7 @@ struct AwkwardNetworkTests {
     let (anasUser, bensUser) = (try NotesUser("Ana"), try NotesUser("Ben"))
     let ana = try anasUser.startInTheOpen(prefix: network.prefix(0))
     let ben = try bensUser.startInTheOpen(prefix: network.prefix(1))
-    // Alone one can write, and is told why no peer connects.
+    // Without a network, Ana can write, and the service tells her why no peer connects.
     let note = try ana.request("notes/create", ["title": "Alone", "text": "one\n"])
     let alone = try ModelClient(ana, note: note)
     alone.edit(0..<0, with: "by Ana\n")

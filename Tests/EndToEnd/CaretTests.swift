@@ -4,7 +4,7 @@ import NotesHarness
 import TestSupport
 import Testing
 
-/// Each sees where the other one's caret is, on the screen, while it moves only because text changes.
+/// Each person's screen shows the other person's caret, even while it moves only because the text changes.
 @Suite(.serialized, .ownThreads, .enabled(if: Requirements.editors, Requirements.editorsComment))
 struct CaretTests {
   @Test func vimsCaretIsSeenInEmacs() throws { try watch(VimUnderTest.self, EmacsUnderTest.self) }
@@ -22,7 +22,7 @@ struct CaretTests {
     try ana.beginTyping(beforeWord: 2)
     try ben.seesCaret(of: "Ana", behind: "left ")
 
-    // Ana types in mid-line: nothing but the text says where her caret is now.
+    // Ana types in mid-line: only the text tells where her caret is now.
     for (typed, sofar) in [("a", "left a"), ("bc", "left abc"), ("def ", "left abcdef ")] {
       try ana.session.terminal.type(typed)
       try ben.waitForText(sofar + "right")
@@ -31,7 +31,7 @@ struct CaretTests {
     try ben.goToCaret(of: "Ana")
     #expect(try ben.caretColumn() == "left abcdef ".count)
 
-    // Ben types at her very place: her caret stays before his words, on both screens.
+    // Ben types exactly there: her caret stays before his words, on both screens.
     try ben.beginTypingHere()
     try ben.session.terminal.type("BEN ")
     try ana.waitForText("left abcdef BEN right")
@@ -43,7 +43,7 @@ struct CaretTests {
     try ben.seesCaret(of: "Ana", behind: "left abcdef ana ")
     try ana.seesCaret(of: "Ben", behind: "left abcdef ana BEN ")
 
-    // The service of either dies; the caret is found again without a key, and goes on with the next one.
+    // First one person's service dies, then the other's: the caret returns without a key, and follows the next one.
     ana.session.killService()
     try ana.session.wait(for: "a new service") { ana.session.records.count == 2 }
     try ben.seesCaret(of: "Ana", behind: "left abcdef ana ")
@@ -80,19 +80,19 @@ struct CaretTests {
   }
 }
 
-/// What the tests of carets ask of an editor.
+/// What these tests need of an editor.
 private protocol CaretEditor: EditorUnderTest {
   /// Puts the caret before a word of the only line, counted from 1, ready to type.
   func beginTyping(beforeWord number: Int) throws
   func beginTypingHere() throws
   func goToCaret(of name: String) throws
   func followCaret(of name: String) throws
-  /// The own caret's column, from 0.
+  /// The column of the person's own caret, from 0.
   func caretColumn() throws -> Int
 }
 
 extension CaretEditor {
-  /// Waits until the screen shows the other one's caret on the character behind `words`, which begin a line.
+  /// Waits until the screen shows the other person's caret on the character after `words`, which begin a line.
   func seesCaret(of name: String, behind words: String) throws {
     try session.wait(for: "\(name)'s caret behind \"\(words)\" on the screen of \(Self.kind)") {
       let line = try session.terminal.styledScreen().components(separatedBy: "\n").first { $0.plain.hasPrefix(words) }
@@ -105,7 +105,7 @@ extension String {
   /// Without escape sequences.
   fileprivate var plain: String { replacing(/\u{1B}\[[0-9;]*m/, with: "") }
 
-  /// What stands before the first colored background, without escape sequences; nil if there is none.
+  /// The text before the first colored background, without escape sequences; nil if there is none.
   fileprivate var beforeBackground: String? {
     guard let color = firstRange(of: /\u{1B}\[[0-9;]*\b(48;5;|4[0-7]|7\b)[0-9;]*m/) else { return nil }
     return String(self[..<color.lowerBound]).plain

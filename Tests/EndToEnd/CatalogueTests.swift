@@ -4,7 +4,7 @@ import NotesHarness
 import TestSupport
 import Testing
 
-/// The list of notes: searching, news of what others do, and files that other programs write.
+/// The list of notes: searching, news of other people's changes, and files that other programs write.
 @Suite(.ownThreads, .enabled(if: Requirements.binary, Requirements.binaryComment))
 struct CatalogueTests {
   private func titles(_ process: NotesProcess, _ query: String) throws -> [String] {
@@ -23,7 +23,7 @@ struct CatalogueTests {
     #expect(try titles(note.process, "coffee") == ["Weekly"])
     #expect(try titles(note.process, "e").count == 2)
     #expect(try titles(note.process, "nowhere") == [])
-    // What is typed is found before it is in any file.
+    // The search finds typed words before any file has them.
     note.client.edit(0..<0, with: "Eggs and ")
     note.client.flush()
     let found = try note.process.request("notes/list", ["query": "eggs"])["notes"]
@@ -55,7 +55,7 @@ struct CatalogueTests {
     #expect(try titles(note.process, "") == ["Shopping"])
     try other.request("notes/undelete", ["id": made["id"] ?? .null])
     try news("restored", "Coffee")
-    // A third one, which only the hub knows, hears of it too.
+    // A third process, which only the hub knows, receives it, too.
     let third = try note.user.startInitialized()
     try third.waitFor("all notes") { try titles(third, "") == ["Coffee", "Shopping"] }
     try other.request("notes/rename", ["id": made["id"] ?? .null, "title": "Juice"])
@@ -79,15 +79,16 @@ struct CatalogueTests {
     try bob.process.waitFor("eggs") { bob.client.text.string == "milk\neggs\n" }
     try "butter\neggs\n".write(toFile: path, atomically: true, encoding: .utf8)
     try bob.process.waitFor("butter") { bob.client.text.string == "butter\neggs\n" }
-    // Merged at what the file held, not written over what others wrote meanwhile.
+    // The service merges the file's change with its earlier content as the base, and does not overwrite other people's
+    // words.
     bob.client.edit(0..<0, with: "fresh ")
     bob.client.flush()
     try ana.process.waitFor("Bob's word in the file") {
       (try? String(contentsOfFile: path, encoding: .utf8)) == "fresh butter\neggs\n"
     }
-    // A file that is removed is not made again while another program works on it.
+    // A removed file is not made again while another program works on it.
     try FileManager.default.removeItem(atPath: path)
-    // What happens to another file there is noticed later.
+    // The service notices changes of another file there later.
     let other = try ana.process.request("notes/create", ["title": "Other", "text": "old\n"])
     try "new\n".write(toFile: try #require(other["path"]?.stringValue), atomically: true, encoding: .utf8)
     try ana.process.waitFor("what another program wrote") {
@@ -104,7 +105,7 @@ struct CatalogueTests {
     let first = try user.startInitialized()
     let made = try first.request("notes/create", ["title": "Tea", "text": "green\n"])
     try first.shutdown()
-    // Everything at once, before the service has read a single record.
+    // The client sends everything at once, before the service has read a single record.
     let process = try user.start()
     let initialize = process.startRequest(
       "initialize",
@@ -126,7 +127,7 @@ struct CatalogueTests {
 }
 
 extension NotesUser {
-  /// Whether some process of this person has the note open, or is at its file.
+  /// Whether a process of this person has the note open, or is using its file.
   fileprivate func isClaimed(_ id: String) -> Bool {
     let descriptor = open(home + "/open/" + id, O_RDWR)
     guard descriptor >= 0 else { return false }

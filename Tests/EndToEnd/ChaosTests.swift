@@ -5,10 +5,10 @@ import NotesHarness
 import TestSupport
 import Testing
 
-/// Two people type at random in real editors, while everything happens to their note that can happen to one: at the end every
-/// word is in the note, or in a copy that the person was told of, and no status line said what was not so.
+/// Two people type at random in real editors, while everything happens to their note that can happen to a note: at the
+/// end every word is in the note, or in a copy that its author was told of, and no status line was ever wrong.
 ///
-/// `NOTES_CHAOS=200` tries as many seeds, `NOTES_CHAOS_SEEDS=17,18` just these.
+/// `NOTES_CHAOS=200` runs as many seeds, `NOTES_CHAOS_SEEDS=17,18` just these.
 @Suite(.serialized, .ownThreads, .enabled(if: Requirements.editors, Requirements.editorsComment))
 struct ChaosTests {
   private static let seeds: [UInt64] =
@@ -27,7 +27,7 @@ struct ChaosTests {
   }
 }
 
-/// One run: the two people, what happens to them, and what has happened so far.
+/// One run: the two people, the events, and the record of what has happened so far.
 private final class Chaos {
   private static let stepCount = 30
   private static let title = "Chaos"
@@ -36,7 +36,7 @@ private final class Chaos {
   private var random: SplitMix64
   private let host: ChaosPerson
   private let guest: ChaosPerson
-  /// A second process of the host's, by which things happen that the host does elsewhere.
+  /// A second process of the host, for what the host does elsewhere.
   private var host2: NotesProcess?
   private let isMeeting: Bool
   private var id = ""
@@ -44,7 +44,7 @@ private final class Chaos {
   private var claimCount = 0
   private var isUnshared = false
   private var hasDeleted: Set<String> = []
-  /// Whose disk is full.
+  /// The people whose disk is full.
   private var full: Set<String> = []
 
   init(seed: UInt64) throws {
@@ -60,7 +60,7 @@ private final class Chaos {
   private var shell: NotesProcess {
     get throws {
       if let host2 { return host2 }
-      // Started after the editor's, which so has the network.
+      // Started after the editor's service, which therefore has the network.
       let process = try host.user.startInitialized()
       host2 = process
       return process
@@ -106,7 +106,7 @@ private final class Chaos {
   private func invite() throws {
     let shared = try shell.request("notes/share", ["id": .string(id), "uses": 5])
     var tries = 0
-    // Ben's buffer may show the note already: his copy stayed when Ana stopped sharing, and her caret a moment longer.
+    // Ben's buffer may already show the note: his copy stayed when Ana stopped sharing, and her caret a moment longer.
     try guest.editor.session.wait(for: "the note at Ben's, shared with Ana") {
       // A service that has just been killed answers nothing, and the person is told to try again.
       if tries.isMultiple(of: 100) { try? guest.editor.join(shared["ticket"]?.stringValue ?? "") }
@@ -227,12 +227,12 @@ private final class Chaos {
   }
 
   private func killEditor(of person: ChaosPerson) throws {
-    // A note cannot be opened where its file cannot be written.
+    // A note cannot be opened if its file cannot be written.
     guard !full.contains(person.user.name), try isOpen(person) else { return }
     try person.waitUntilSent()
     did("the editor of \(person.user.name) is killed")
     try person.killEditor()
-    // The new editor's service is to have the network, and so something to prove.
+    // The new editor's service must get the network, so that it has something to prove.
     if person === host, let other = host2 {
       try other.shutdown()
       host2 = nil
@@ -249,7 +249,7 @@ private final class Chaos {
 
   private func isOpen(_ person: ChaosPerson) throws -> Bool { try isIntact(person) && person.editor.documentId() == id }
 
-  /// If the screen says that the other one has everything, then that is so, even if nothing more leaves this service.
+  /// If the screen says that the other person has everything, that is true even if this service sends nothing more.
   private func checkClaim(of person: ChaosPerson) throws {
     let other = person === host ? guest : host
     guard !isUnshared, full.isEmpty, try isOpen(person), try isOpen(other) else { return }
@@ -272,10 +272,10 @@ private final class Chaos {
 
   // MARK: The end
 
-  /// Everything is put right again that can be, and the two have the same text then.
+  /// Ends all faults that can be ended; then both people must have the same text.
   func settle() throws {
     for person in people { _ = try person.fillDisk(false) }
-    // An editor that could not write waits for a key.
+    // An editor that failed to write waits for a key.
     for person in people { try person.editor.settle() }
     for person in people where !isIntact(person) { try restore(person) }
     if isUnshared { try invite() }
@@ -293,7 +293,8 @@ private final class Chaos {
     } catch {
       throw ProcessError.timedOut(waitingFor: "equal texts", details: "\(states.map(\.text))")
     }
-    // What another program wrote last may be read a little later. If it never is, the check says what is lost.
+    // The service may read another program's last words a little later. If it never does, the check names the lost
+    // words.
     try? host.editor.session.wait(for: "every word") {
       let text = try host.editor.state()?.text ?? ""
       return try lostWords(in: text).isEmpty && guest.editor.state()?.text == text
@@ -316,7 +317,7 @@ private final class Chaos {
   }
 
   private func document() throws -> Document {
-    // `NOTES_CHAOS_KEEP` names a folder in which to leave it, to find out how it came about.
+    // `NOTES_CHAOS_KEEP` names a folder that keeps it for a later analysis.
     let folder = ProcessInfo.processInfo.environment["NOTES_CHAOS_KEEP"] ?? host.user.home
     let path = "\(folder)/chaos-\(seed).automerge"
     _ = try shell.request("notes/export", ["id": .string(id), "path": .string(path), "replace": true])
@@ -325,7 +326,7 @@ private final class Chaos {
 
   func check() throws {
     let text = try host.editor.state()?.text ?? ""
-    // If the person asks what was recovered, it is available as files.
+    // The service writes recovered texts to files when the person asks for them.
     _ = try shell.respond("notes/recovered", [:])
     let other = try guest.user.startInitialized()
     _ = try other.respond("notes/recovered", [:])
@@ -354,7 +355,7 @@ private final class Chaos {
     if !lost.isEmpty { Issue.record("lost: \(lost)\n\(report)\ntext: \(text.debugDescription)") }
     if !twice.isEmpty { Issue.record("twice: \(twice)\n\(report)\ntext: \(text.debugDescription)") }
     for (person, other) in [(host, guest.user.name), (guest, host.user.name)] {
-      // A process that others carry to the network has no proof of its own.
+      // A process without a network of its own has no proof of what the peer has.
       try waitForFoot(of: person, "synced with \(other)") { foot in
         ["synced with \(other)", "[with \(other)", ": with \(other)"].contains(where: foot.contains)
       }

@@ -4,7 +4,7 @@ import NotesHarness
 import TestSupport
 import Testing
 
-/// The subcommands for notes, on a store of their own and beside running services.
+/// The subcommands for notes, alone on a store and beside running services.
 @Suite(.ownThreads, .enabled(if: Requirements.binary, Requirements.binaryComment))
 struct CommandTests {
   private struct Result {
@@ -47,7 +47,7 @@ struct CommandTests {
     #expect(try run(ana, "list", "--json").objects.count == 2, "both are there still")
     #expect(try run(ana, "rm", second).exit == .code(0))
     #expect(try run(ana, "list", "--json").objects.compactMap { $0["id"]?.stringValue } == [first])
-    // An editor's request is refused as well.
+    // The service refuses an editor's request, too.
     let third = try id(run(ana, "new", "SHOPPING", "--json"))
     let process = try ana.startInitialized()
     let error = try #require(try process.refusal("notes/open", ["title": "sHOPPING"]))
@@ -63,7 +63,7 @@ struct CommandTests {
     }
   }
 
-  /// All that the store holds, wherever in its files it is at the moment.
+  /// All rows of the store, in whichever of its files they are at the moment.
   private func storedRows(_ user: NotesUser) throws -> String {
     let script = "import sqlite3, sys; print('\\n'.join(sqlite3.connect(sys.argv[1]).iterdump()))"
     let result = try ChildProcess.run(["python3", "-c", script, user.home + "/notes.db"])
@@ -102,7 +102,7 @@ struct CommandTests {
     let merged = try run(ana, "import", copy, "--json").objects
     #expect(merged.first?["known"] == true && merged.first?["id"]?.stringValue == note)
     #expect(try run(ana, "show", note).output == "eggs, said Ben\n")
-    // Deleted here, it comes back; a note that is not a copy is one of its own.
+    // A note that was deleted here returns; a file that is not a copy becomes a new note.
     #expect(try run(ana, "rm", note).exit == .code(0))
     #expect(try run(ana, "import", copy, "--json").objects.first?["id"]?.stringValue == note)
     let other = try NotesUser("Cleo")
@@ -170,7 +170,7 @@ struct CommandTests {
     let joined = try run(ben, "join", try ana.ticket())
     #expect(joined.exit == .code(0) && joined.errors == "", "\(joined)")
     #expect(joined.output.hasSuffix("Shopping.md\n"))
-    // Another process of the same person writes as that person.
+    // Another process of the same person writes under that person's name.
     for _ in 0..<3 { #expect(try run(ana.user, "history", "Shopping").errors == "") }
     #expect(!ana.user.log.contains("claims an actor"), "\(ana.user.log)")
     let status = try run(ben, "status", "Shopping")
@@ -183,7 +183,7 @@ struct CommandTests {
     try service.shutdown()
   }
 
-  /// A long note arrives in portions, of which the first makes its file.
+  /// A long note arrives in portions; the first one makes the file.
   @Test func joiningEndsWhenTheWholeTextIsInTheFile() throws {
     let text = String(repeating: "a line of fifty letters, with the one that ends it\n", count: 60_000)
     let ana = try OpenNote(text: text)
@@ -236,7 +236,7 @@ struct CommandTests {
       #expect(try mode("077", ["export", "Shopping", path], path) == 0o600)
       #expect(try mode("022", ["export", "Shopping", open], open) == 0o644)
     }
-    // A working file that is written anew after it was removed.
+    // A working file that is written again after it was removed.
     #expect(try mode("077", ["new", "Secret"], ana.notes + "/Secret.md") == 0o600)
     try FileManager.default.removeItem(atPath: ana.notes + "/Secret.md")
     #expect(try mode("077", ["rename", "Secret", "Secret"], ana.notes + "/Secret.md") == 0o600)

@@ -3,7 +3,7 @@ import NotesHarness
 import TestSupport
 import Testing
 
-/// What a shell offers when a person presses the key that completes a word.
+/// The words that a shell offers when a person presses the completion key.
 @Suite(.enabled(if: Requirements.binary, Requirements.binaryComment))
 struct CompletionTests {
   /// Loads the script that `make install` installs into a bash, and returns what that bash offers for the last word.
@@ -37,7 +37,7 @@ struct CompletionTests {
       ])
   }
 
-  /// bash expands the words that it is offered, and other people choose titles.
+  /// bash expands the words that a completion offers, and other people choose titles.
   @Test func aTitleThatAShellWouldRunIsNotOffered() throws {
     let ana = try NotesUser("Ana")
     for title in ["$(touch ran)", "`touch ran`", "x; touch ran", "$HOME", "~root", "--yes"] {
@@ -67,7 +67,7 @@ struct CompletionTests {
     let terminal = try Terminal(
       in: ana.directory, name: shell, command: [shell] + options,
       environment: ["PATH": "\(folder):/usr/bin:/bin", "NOTES_DIR": ana.notes, "HOME": ana.directory.path])
-    // Typed before the shell reads keys, a line is lost.
+    // A line that is typed before the shell reads keys is lost.
     try wait(for: ["#", "$", ">", "%"], on: terminal) { _ in }
     try terminal.type("cd '\(ana.directory.path)'; \(loading); clear; echo load''ed")
     try terminal.press("Enter")

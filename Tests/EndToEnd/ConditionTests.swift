@@ -4,7 +4,7 @@ import NotesHarness
 import TestSupport
 import Testing
 
-/// What the screens of both editors say of a buffer in each condition, as the table in `Conditions.md` has it.
+/// What the screens of both editors say of a buffer in each condition, compared with the table in `Conditions.md`.
 @Suite(.ownThreads, .enabled(if: Requirements.editors, Requirements.editorsComment))
 struct ConditionTests {
   static let kinds = [VimUnderTest.kind, EmacsUnderTest.kind]
@@ -52,7 +52,7 @@ struct ConditionTests {
     try person.act()
     try person.editor.give(vim: "", emacs: "(delete-other-windows)")
     try person.shows("synced with several")
-    // Ben's machine hangs: nothing comes back from it.
+    // Ben's machine hangs and sends nothing.
     kill(ben.process.child.processId, SIGSTOP)
     try person.type("m")
     try person.shows("behind")
@@ -78,12 +78,12 @@ struct ConditionTests {
     try person.editor.session.terminal.type(kind == VimUnderTest.kind ? "i" : "x")
     try person.shows("typing where one may only read")
     #expect(try person.editor.state()?.text == "bread\n")
-    // What the host writes still comes, and leaves nothing to be saved.
+    // The host's edits still arrive, and leave the buffer unmodified.
     ana.client.edit(0..<0, with: "rye ")
     ana.client.flush()
     try person.editor.waitForText("rye bread")
     try person.act()
-    // The person insists; what is typed is kept elsewhere and taken back.
+    // The person insists; the service keeps the typed words elsewhere and removes them from the buffer.
     try person.editor.give(vim: "setlocal modifiable", emacs: "(read-only-mode -1)")
     try person.editor.give(
       vim: "call setline(1, 'mine')", emacs: "(progn (insert \"mine\") (notes-lsp--flush notes-lsp--note))")
@@ -123,7 +123,7 @@ struct ConditionTests {
     try person.act()
     try person.editor.setServiceCommand { $0.filter { $0 != "--no-network" } }
     try person.editor.give(vim: "NotesRestart", emacs: "(notes-restart)")
-    // Where the words are comes first; the rest waits until that was read.
+    // The place of the words is shown first; other news waits until the person has read that.
     try person.shows("words typed before the news came")
     try person.act()
     try person.hasShown("made read-only")
@@ -138,7 +138,7 @@ struct ConditionTests {
     try person.type("milk")
     try person.editor.deleteNote()
     try person.shows("deleted here")
-    // What is typed now is a plain file's, and undo is the editor's own.
+    // The person now types into a plain file, and undo is the editor's own.
     try person.type(" kept")
     #expect(try person.editor.state()?.text.contains("kept") == true)
     try person.editor.undo()
@@ -183,7 +183,8 @@ struct ConditionTests {
     let path = person.user.notes + "/Weekly/Drinks.md"
     try person.editor.give(
       vim: "NotesJoin \(try #require(ticket))", emacs: "(notes-join \"\(try #require(ticket))\")")
-    // The first item opens by itself. What the editor says of a join that ends later would be read before the deletion.
+    // The first item opens by itself. The test waits for it, or the message at the end of the join would cover the
+    // deletion's.
     try person.editor.session.wait(for: "the item") { try person.editor.filePath() == path }
     _ = try person.editor.waitUntilAttached()
     try person.act()
@@ -197,7 +198,7 @@ struct ConditionTests {
     let id = try ana.request("notes/create", ["title": "Weekly", "kind": "meeting"])["id"] ?? .null
     let item = try ana.request("notes/addItem", ["id": id, "title": "Drinks", "text": "tea\n"])
     let ticket = try #require(ana.request("notes/share", ["id": id])["ticket"]?.stringValue)
-    // A client that has an item open hears when others close it.
+    // A client that has an item open receives news when other people close it.
     let client = try ModelClient(ana, note: item)
     defer { withExtendedLifetime(client) {} }
     let person = try Person(kind, "Ben")
@@ -238,7 +239,7 @@ struct ConditionTests {
     kill(ana.process.child.processId, SIGSTOP)
     try person.editor.give(vim: "NotesStop", emacs: "(notes-stop)")
     try person.shows("the service is stopped")
-    // A store that was put back from before the note was joined.
+    // The store is restored from a backup that is older than the note.
     try person.user.forgetDocument(ana.id)
     try person.type(" rye")
     try person.editor.give(vim: "NotesRestart", emacs: "(notes-restart)")
@@ -277,7 +278,7 @@ struct ConditionTests {
     try person.shows("new")
   }
 
-  /// They are nowhere else: neither in the note, where they were refused, nor on the disk.
+  /// The words are nowhere else: neither in the note, which refused them, nor on the disk.
   @Test(arguments: kinds) func wordsThatCannotBeStored(kind: String) throws {
     let ana = try OpenNote("Ana", text: "bread\n")
     let person = try Person(kind, "Ben")
@@ -325,7 +326,7 @@ struct ConditionTests {
         #expect(body[..<end].contains("shows(\"\(row.condition)\")"), "\(row.test) does not look at: \(row.condition)")
       } else {
         #expect(plugins[0].contains("def \(row.test)()"), "no test is called \(row.test)")
-        // Both have the words: those of Vim, and those of Emacs.
+        // The plugin's test has the words of both Vim and Emacs.
         let words = row.vim.map { $0.trimmingCharacters(in: CharacterSet(charactersIn: "[]")) }
         for word in words.compactMap({ $0.components(separatedBy: ": ").last }) {
           #expect(plugins.allSatisfy { $0.contains(word) }, "\(word)")

@@ -15,7 +15,7 @@ struct DeletedNoteTests {
     try person.editor.session.wait(for: "the deletion") { try person.editor.documentId() == nil }
     person.editor.session.killService()
     try person.editor.session.wait(for: "the next service") { person.editor.session.records.count > 1 }
-    // Comes after whatever the editor does when the service is ready.
+    // The editor does this after everything that it does when the service is ready.
     try person.editor.createNote("Other")
     _ = try person.editor.waitUntilAttached()
     let files = try FileManager.default.contentsOfDirectory(atPath: person.user.notes).filter { $0.hasSuffix(".md") }

@@ -4,7 +4,7 @@ import NotesHarness
 import TestSupport
 import Testing
 
-/// What `notes-lsp doctor` finds, and that it says what to do about it.
+/// The findings of `notes-lsp doctor`, and its advice.
 @Suite(.ownThreads, .enabled(if: Requirements.binary, Requirements.binaryComment))
 struct DoctorTests {
   private struct Finding {
@@ -13,7 +13,7 @@ struct DoctorTests {
     var advice: String?
   }
 
-  /// Runs it for a person.
+  /// Runs the doctor for a person.
   private func diagnose(
     _ user: NotesUser, binary: String? = nil, prefix: [String] = [], environment: [String: String] = [:]
   ) throws -> (exit: ChildProcess.Exit, findings: [String: Finding]) {
@@ -96,7 +96,7 @@ struct DoctorTests {
     let word = content.isEmpty ? "empty" : "damaged"
     #expect(event["message"]?.stringValue == "WARNING: notes.db was \(word); run notes-lsp doctor")
     try process.shutdown()
-    // The next start has nothing to say.
+    // The next start reports nothing.
     #expect(try diagnose(user).findings["damaged"]?.text.contains(user.home) == true)
     #expect(try Data(contentsOf: URL(fileURLWithPath: user.home + "/notes.db")).isEmpty == false)
   }
@@ -109,7 +109,7 @@ struct DoctorTests {
     let sound = try Data(contentsOf: URL(fileURLWithPath: file))
     var newer = sound
     newer[63] = 99
-    // As a store has it whose log was written into it.
+    // A store has this header after its log was written into it.
     newer.replaceSubrange(68..<72, with: Array("note".utf8))
     let foreign = newer.prefix(68) + Data("mine".utf8) + newer.dropFirst(72)
     for (bytes, text) in [
@@ -123,7 +123,7 @@ struct DoctorTests {
       #expect(findings["database"]?.text.contains(text) == true, "\(findings)")
       #expect(try Data(contentsOf: URL(fileURLWithPath: file)) == bytes)
     }
-    // What the next start sets aside is named as well.
+    // The doctor also names the file that the next start sets aside.
     for ending in ["-wal", "-shm"] { try? FileManager.default.removeItem(atPath: file + ending) }
     _ = try user.run(["list"])
     let after = try diagnose(user).findings
@@ -141,7 +141,7 @@ struct DoctorTests {
     for path in ["vim/vimfiles/pack/dist-bundle/start", "nvim/site/pack/dist-bundle/start", "emacs/site-lisp/elpa"] {
       _ = try user.directory.directory("usr/share/\(path)/notes-lsp-0.1")
     }
-    // By another process: what this one has open for writing, the children of other tests would have open as well.
+    // Copied by another process: children of other tests would inherit a file that this process has open for writing.
     let copied = try ChildProcess.run(["cp", try #require(NotesBinary.path), bin + "/notes-lsp"])
     #expect(copied.exit == .code(0))
     let findings = try diagnose(user, binary: bin + "/notes-lsp", environment: ["PATH": bin]).findings
@@ -163,7 +163,7 @@ struct DoctorTests {
     #expect(before["vim"]?.advice?.contains("runtimepath+=") == true)
     #expect(before["neovim"]?.advice?.contains("init.vim: set runtimepath+=") == true)
     #expect(before["emacs"]?.advice?.contains("load-path") == true)
-    // An editor reads one file of settings: the line must not go into another one.
+    // An editor reads one settings file: the advice must name that file.
     let home = user.directory.path
     for path in [".vim", ".config/nvim"] {
       try FileManager.default.createDirectory(atPath: home + "/" + path, withIntermediateDirectories: true)

@@ -3,10 +3,10 @@ import NotesHarness
 import TestSupport
 import Testing
 
-/// The commands that look at files.
+/// The commands that inspect files.
 @Suite(.ownThreads, .enabled(if: Requirements.binary, Requirements.binaryComment))
 struct DocumentFileTests {
-  /// A change that puts a text with two characters into a document, and one behind it that deletes the first, as the
+  /// A change that makes a text of two characters, and a second change that deletes the first character, as the
   /// reference implementation writes them.
   private static let changes = [
     "856f4a83c3852f3c01480001aa010105016d000a01040204110413051507340242055605570470020002020000020202"
@@ -60,7 +60,7 @@ struct DocumentFileTests {
     let note = try #require(opened.output.split(separator: "\n").first.map(String.init))
     #expect(try String(contentsOfFile: note, encoding: .utf8).hasPrefix("b"))
     #expect(try open(path).output == opened.output)
-    // A file that is not there is not made.
+    // A missing file is not made.
     #expect(try open(directory.file("none.automerge")).code == .code(1))
   }
 
@@ -115,7 +115,7 @@ struct DocumentFileTests {
       "\(twice)")
     let repeated = try run("validate", folder.appending(path: "ch_deps_dup.bin").path)
     #expect(repeated.code == .code(1) && repeated.output.contains("names a change twice"), "\(repeated)")
-    // Every fault there is, in words.
+    // Every fault has a message.
     let files = try Vectors.inputs(of: "negative").map { folder.appending(path: $0.name).path }
     let binary = try #require(NotesBinary.path)
     let all = try ChildProcess.run([binary, "validate"] + files)
@@ -134,13 +134,13 @@ struct DocumentFileTests {
     let json = try JSON.parse(Data(try run("dump", output).output.utf8))
     #expect(json["texts"]["/t"].string == "b")
     #expect(try JSON.parse(Data(joined.output.utf8))["heads"] == json["heads"])
-    // What is there is not replaced unless asked for.
+    // An existing file is replaced only on request.
     #expect(try run("join-files", short, long, "-o", output).code == .code(1))
     #expect(try run("join-files", short, long, "-o", output, "--force").code == .code(0))
     #expect(try run("join-files", short, "-o", output).code == .code(2))
   }
 
-  /// Data that a process may hold while it reads the odd files: far less than one that believes them would need.
+  /// The memory that a process may use while it reads the odd files: far less than it would need if it believed them.
   private static let dataKibibytes = 160 << 10
 
   @Test(.enabled(if: Vectors.arePresent, Comment(rawValue: Vectors.absence)))

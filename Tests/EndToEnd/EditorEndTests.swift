@@ -3,11 +3,11 @@ import NotesHarness
 import TestSupport
 import Testing
 
-/// How an editor ends whose terminal goes.
+/// How an editor ends when its terminal is closed.
 @Suite(.ownThreads, .enabled(if: Requirements.editors, Requirements.editorsComment))
 struct EditorEndTests {
-  /// The hang-up reaches both, or the machine shuts down: the service may be gone before the editor has said good-bye. Emacs
-  /// waited for its answer for ever then, and took a core and ever more memory.
+  /// The hang-up reaches both processes, or the machine shuts down: the service may end before the editor has sent its
+  /// last request. Emacs then waited for the answer forever, and used a whole core and ever more memory.
   @Test(arguments: ["vim", "emacs"]) func anEditorEndsWithItsTerminalThoughItsServiceEndsBesideIt(kind: String) throws {
     var random = SeededGenerator(seed: 91)
     for round in 0..<8 {
@@ -20,11 +20,11 @@ struct EditorEndTests {
       _ = try editor.waitUntilAttached()
       let (program, session) = (KnownProcess(editor.session.terminal.programProcessId), editor.session)
       defer { program.send(SIGKILL) }
-      // It cannot answer, and so dies while the editor waits.
+      // Stopped, the service cannot answer, so it dies while the editor waits.
       let service = try #require(session.records.last?.processId)
       kill(service, SIGSTOP)
       program.send(SIGHUP)
-      EditorSession.pause(.milliseconds(Int.random(in: 20...300, using: &random)))
+      Polling.randomRest(milliseconds: Int.random(in: 20...300, using: &random))
       session.killService()
       session.terminal.killServer()
       try session.wait(for: "the end of the editor, round \(round)") { !EditorSession.isRunning(program.id) }

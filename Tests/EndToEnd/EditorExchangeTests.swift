@@ -4,7 +4,7 @@ import NotesHarness
 import TestSupport
 import Testing
 
-/// Finding words, files in and out, and meetings, with the commands of both editors on real terminals.
+/// Searching, importing, exporting and meetings, with the commands of both editors on real terminals.
 @Suite(.serialized, .ownThreads, .enabled(if: Requirements.editors, Requirements.editorsComment))
 struct EditorExchangeTests {
   @Test func wordsAreFoundAndFilesGoOutAndInFromVim() throws { try exchange(VimUnderTest.self) }
@@ -24,7 +24,7 @@ struct EditorExchangeTests {
     let id = try ana.waitUntilAttached()
     try write("a needle, and bread")
 
-    // Out, as a document and as text; what is there is not replaced by mistake.
+    // Export as a document and as text; an existing file is not replaced by mistake.
     let out = ana.session.user.directory.file("out.automerge")
     try ana.perform(.export(out, replacing: false))
     try ana.session.wait(for: "the exported file") { read(out)?.starts(with: [0x85, 0x6F, 0x4A, 0x83]) ?? false }
@@ -38,7 +38,7 @@ struct EditorExchangeTests {
       read(markdown).map { String(decoding: $0, as: UTF8.self).contains("a needle, and bread") } ?? false
     }
 
-    // Another copy of the note goes on elsewhere, and comes back.
+    // A copy of the note is edited elsewhere, and imported again.
     let elsewhere = try NotesUser("Eve").startInitialized()
     let copy = try elsewhere.request("notes/import", ["path": .string(out)])
     let client = try ModelClient(elsewhere, note: copy)
@@ -46,14 +46,14 @@ struct EditorExchangeTests {
     client.flush()
     let changed = ana.session.user.directory.file("changed.automerge")
     try elsewhere.request("notes/export", ["id": copy["id"] ?? .null, "path": .string(changed)])
-    // A refusal stays on the screen until the person does something, as by typing the next command.
+    // A refusal stays on the screen until the person acts, for example types the next command.
     try ana.beginTypingAtEnd()
     try ana.endTyping()
     if Editor.kind == VimUnderTest.kind {
-      // The key that ends Insert mode takes away what is on the last line.
+      // The key that ends Insert mode clears the last line.
       try ana.session.wait(for: "Normal mode") { try ana.evaluate("mode()").stringValue == "n" }
     } else {
-      // The key that goes to the end says so on the last line.
+      // The key that goes to the end shows a message on the last line.
       try ana.waitForScreen("Mark set")
     }
     try ana.perform(.merge(changed))
@@ -102,7 +102,7 @@ struct EditorExchangeTests {
       _ = try ana.waitUntilAttached()
     }
     func shown() throws -> String { try ana.session.user.run(["show", "Weekly"]).output }
-    // A new meeting is empty, and can be reached.
+    // A new meeting is empty, and the person can open it.
     try ana.perform(.meeting("Weekly"))
     try ana.waitForScreen("No items yet")
     try ana.perform(.addItem("Weekly"))
@@ -138,7 +138,7 @@ struct EditorExchangeTests {
       try terminal.press("Enter")
       try ana.waitForScreen("1. Pie")
       #expect(try terminal.screen().contains("2. Weekly"))
-      // Above the items is the meeting itself.
+      // The line above the items is the meeting itself.
       if isVim { try terminal.type("gg") } else { try terminal.press("M-<") }
       for _ in 0..<place { try terminal.press("Down") }
       try terminal.press("Enter")

@@ -4,10 +4,10 @@ import NotesHarness
 import TestSupport
 import Testing
 
-/// What editors do with the files of notes beside opening and saving: other names, links, what was rescued after a crash.
+/// Editors and the files of notes, beyond opening and saving: other names, links, recovery after a crash.
 @Suite(.serialized, .ownThreads, .enabled(if: Requirements.editors, Requirements.editorsComment))
 struct EditorFileCommandTests {
-  /// A note of one line that is saved, in the editor.
+  /// A saved note of one line in the editor.
   private func savedNote<Editor: EditorUnderTest>(
     _ kind: Editor.Type, seed: UInt64
   ) throws -> (editor: Editor, id: String, path: String) {
@@ -52,7 +52,7 @@ struct EditorFileCommandTests {
     try ana.session.wait(for: "the saved file") { read(path) == "first second\n" }
     #expect(try ana.documentId() == id)
     #expect(try !ana.session.terminal.screen().contains("plain copy"))
-    // What happens elsewhere still comes, and what is typed still goes.
+    // Changes from elsewhere still arrive, and typed words are still sent.
     _ = try ChildProcess.run(["sed", "-i", "1i from sed", path])
     try ana.waitForText("from sed\nfirst second")
     try type(" third", in: ana)
@@ -78,7 +78,7 @@ struct EditorFileCommandTests {
     let client = try ModelClient(other, note: note)
     client.edit(0..<0, with: "others ")
     client.flush()
-    try ana.session.wait(for: "the others' words in the store") {
+    try ana.session.wait(for: "other people's words in the store") {
       try other.collect()
       return try ana.session.user.storedText(of: id) == "others first\n"
     }
@@ -107,7 +107,7 @@ struct EditorFileCommandTests {
     try ana.give(vim: "1write! %", emacs: "(write-region (point-min) (+ 5 (point-min)) buffer-file-name)")
     try ana.waitForScreen("a part cannot replace the note")
     #expect(read(path) == "first\n")
-    // Another file takes a part, and the note's own one behind what it has.
+    // A part can be written to another file, or appended to the note's own one.
     let other = ana.session.user.directory.file("part")
     try ana.give(vim: "1write! \(other)", emacs: "(write-region (point-min) (+ 5 (point-min)) \"\(other)\")")
     try ana.session.wait(for: "the part in another file") { read(other)?.hasPrefix("first") ?? false }
@@ -136,7 +136,7 @@ struct EditorFileCommandTests {
     #expect(try ana.session.user.storedText(of: id) == "first unsaved later\n")
   }
 
-  /// The words of an Emacs that crashed, in the file that it saved by itself, beside what was written since.
+  /// An Emacs crashed and left words in its auto-save file; other words were written since.
   @Test func textThatEmacsRecoversFromItsAutoSaveFileDeletesNoWords() throws {
     let (ana, id, _) = try savedNote(EmacsUnderTest.self, seed: 72)
     try type(" later", in: ana)
@@ -156,7 +156,7 @@ struct EditorFileCommandTests {
   @Test func whatIsWrittenToTheFileBehindALinkComesIntoVim() throws { try followLink(VimUnderTest.self) }
   @Test func whatIsWrittenToTheFileBehindALinkComesIntoEmacs() throws { try followLink(EmacsUnderTest.self) }
 
-  /// The working file lies elsewhere, with a symbolic link in its place.
+  /// The working file is elsewhere, and a symbolic link is in its place.
   private func followLink<Editor: EditorUnderTest>(_ kind: Editor.Type) throws {
     let (first, id, path) = try savedNote(kind, seed: 73)
     try end(first)
@@ -170,7 +170,7 @@ struct EditorFileCommandTests {
     #expect(try ana.waitUntilAttached() == id)
     _ = try ChildProcess.run(["sh", "-c", "echo outside >> '\(file)'"])
     try ana.waitForText("first\noutside")
-    // So soon before the save that neither editor nor service has noticed it.
+    // This is so soon before the save that neither editor nor service has noticed it.
     try type(" typed", in: ana)
     _ = try ChildProcess.run(["sed", "-i", "1i at the last moment", file])
     try ana.give(vim: "write", emacs: "(save-buffer)")

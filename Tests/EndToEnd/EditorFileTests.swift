@@ -4,10 +4,10 @@ import NotesHarness
 import TestSupport
 import Testing
 
-/// Notes and their files in real editors: saving, saving that fails, and what other programs write.
+/// Notes and their files in real editors: saving, saving that fails, and writing by other programs.
 @Suite(.serialized, .ownThreads, .enabled(if: Requirements.editors, Requirements.editorsComment))
 struct EditorFileTests {
-  /// Also where the person has set that files are read again by themselves.
+  /// Also if the person's settings make the editor read changed files again by itself.
   @Test(arguments: [false, true]) func vimMergesWhatAnotherProgramWrites(readsAgain: Bool) throws {
     try mergeOutside(VimUnderTest.self, readsAgain)
   }
@@ -27,20 +27,20 @@ struct EditorFileTests {
     try ana.save()
     try ana.session.wait(for: "the saved file") { read(path)?.contains("first") ?? false }
 
-    // The buffer has nothing unsaved: it shows the new line, and has nothing to save.
+    // The buffer is unmodified: it shows the new line, and stays unmodified.
     _ = try ChildProcess.run(["sed", "-i", "1i from sed", path])
     try ana.waitForText("from sed\nfirst")
     try ana.waitForScreen("from sed")
     try ana.session.wait(for: "an unmodified buffer") { try !ana.isModified() }
 
-    // It has: both are in the buffer, and in the file after the next save, which asks nothing.
+    // The buffer is modified: it shows both, and the file has both after the next save, which asks nothing.
     try ana.type(" typed")
     _ = try ChildProcess.run(["sed", "-i", "1i also from sed", path])
     try ana.waitForText("also from sed\nfrom sed\nfirst typed")
     try ana.save()
     try ana.session.wait(for: "both in the file") { read(path) == "also from sed\nfrom sed\nfirst typed\n" }
 
-    // So soon before the save that neither editor nor service has noticed it.
+    // This is so soon before the save that neither editor nor service has noticed it.
     try ana.type(" again")
     _ = try ChildProcess.run(["sed", "-i", "1i at the last moment", path])
     try ana.save()
@@ -87,8 +87,8 @@ struct EditorFileTests {
     try saveWhileRestarting(EmacsUnderTest.self, isSeen)
   }
 
-  /// The next service finds the same words in the file and in the buffer, and has stored none of them, unless another process
-  /// of the same person has seen the file.
+  /// The next service finds the same words in the file and in the buffer. The store has none of them, unless another
+  /// process of the same person has read the file.
   private func saveWhileRestarting<Editor: EditorUnderTest>(_ kind: Editor.Type, _ isSeen: Bool) throws {
     let (ana, id, path) = try savedNote(kind, "List", "first", seed: 26)
     let other = isSeen ? try ana.session.user.startInitialized() : nil
@@ -124,7 +124,7 @@ struct EditorFileTests {
   private func writeWhileRestarting<Editor: EditorUnderTest>(_ kind: Editor.Type) throws {
     let (ana, id, path) = try savedNote(kind, "List", "first", seed: 25)
 
-    // The next service does not start before it may.
+    // The next service starts only when the test lets it.
     let gate = ana.session.user.directory.file("gate")
     try ana.setServiceCommand { ["sh", "-c", "until [ -e '\(gate)' ]; do sleep 0.05; done; exec \"$@\"", "sh"] + $0 }
     ana.session.killService()
@@ -154,7 +154,7 @@ struct EditorFileTests {
   private func failToSave<Editor: EditorUnderTest>(_ kind: Editor.Type) throws {
     let (ana, id, path) = try savedNote(kind, "Full", "saved", seed: 22)
 
-    // A disk that is full, for this file only.
+    // The disk is full, for this file only.
     let aside = ana.session.user.directory.file("aside")
     try FileManager.default.moveItem(atPath: path, toPath: aside)
     try FileManager.default.createSymbolicLink(atPath: path, withDestinationPath: "/dev/full")
@@ -162,7 +162,7 @@ struct EditorFileTests {
     try ana.waitForText("saved and not saved")
     _ = try ana.waitUntilAttached()
     try ana.saveInSpite()
-    // The title is on the screen all the time; these words are only there once the save has failed.
+    // The title is always on the screen; these words appear only when the save has failed.
     try ana.waitForScreen(Editor.kind == "Vim" ? "Press ENTER" : "No space left")
     if Editor.kind == "Vim" { try ana.session.terminal.press("Enter") }
     try FileManager.default.removeItem(atPath: path)
@@ -261,7 +261,7 @@ extension EditorUnderTest {
     }
   }
 
-  /// Saves to something that is no ordinary file.
+  /// Saves to something that is not an ordinary file.
   fileprivate func saveInSpite() throws {
     guard Self.kind == "Vim" else { return try save() }
     try session.terminal.press("Escape")

@@ -49,8 +49,9 @@ struct EditorFuzzTests {
       var tempo = 10
       for number in 1...Self.commandCount * 2 {
         try editors[random.below(2)].performRandomCommand(random.below(1 << 30))
-        EditorSession.pause(.milliseconds(random.below(tempo)))
-        // People hurry, dawdle, and stop to think. A person who never does makes every edit of the other come too late.
+        Polling.randomRest(milliseconds: random.below(tempo))
+        // People hurry, dawdle, and stop to think. If a person never pauses, every edit of the other one arrives too
+        // late.
         if number % 60 == 0 {
           try rest(editors)
           tempo = [2, 20, 120][random.below(3)]
@@ -79,11 +80,9 @@ struct EditorFuzzTests {
 
   /// Lets the editors catch up, though not for long.
   private func rest(_ editors: [any EditorUnderTest]) throws {
-    let deadline = ContinuousClock.now + .seconds(3)
-    while ContinuousClock.now < deadline {
+    _ = try Polling.comesTrue(within: .seconds(3), lookingEvery: .milliseconds(50)) {
       let states = try editors.compactMap { try $0.state() }
-      if states.count == 2, states[0].text == states[1].text { return }
-      EditorSession.pause(.milliseconds(50))
+      return states.count == 2 && states[0].text == states[1].text
     }
   }
 }
@@ -96,7 +95,7 @@ extension EditorSession {
 }
 
 extension EditorUnderTest {
-  /// Creates a note here, shares it and joins it there; returns the document id when both have it.
+  /// Creates and shares a note in this editor and joins it in the other; returns the document id when both have it.
   func createAndShare(_ title: String, with other: any EditorUnderTest) throws -> String {
     try createNote(title)
     let id = try waitUntilAttached()

@@ -7,7 +7,7 @@ import Testing
 /// Inviting and answering with the commands of both editors, on real terminals.
 @Suite(.serialized, .ownThreads, .enabled(if: Requirements.editors, Requirements.editorsComment))
 struct EditorInvitationTests {
-  /// Two editors whose people have met over a first note.
+  /// Two editors whose people have already shared a first note.
   private func meet() throws -> (VimUnderTest, EmacsUnderTest) {
     let ana = try VimUnderTest(user: NotesUser("Ana"), seed: 1, maximumDelay: .zero)
     let ben = try EmacsUnderTest(user: NotesUser("Ben"), seed: 2, maximumDelay: .zero)
@@ -17,7 +17,7 @@ struct EditorInvitationTests {
 
   private let askedAgainAfter: Duration = .seconds(2)
 
-  /// Asks for the status until the editor shows it: what was sent may still be on its way at the first time.
+  /// Asks for the status until the editor shows it: at first, changes may still be on their way.
   private func ask(_ editor: any EditorUnderTest, until part: String, _ question: () throws -> Void) throws {
     let deadline = ContinuousClock.now + Patience.hang
     while true {
@@ -79,7 +79,7 @@ struct EditorInvitationTests {
     }
   }
 
-  /// At that prompt Vim draws no popup, and would give it the keys all the same.
+  /// At that prompt Vim draws no popup, but would still give it the keys.
   @Test func aChoiceInVimWaitsUntilThePromptOfAnotherCommandIsAnswered() throws {
     let (ana, ben) = try meet()
     try ben.createNote("Third")
@@ -113,7 +113,7 @@ struct EditorInvitationTests {
     try ana.beginTypingAtEnd()
     try ana.session.terminal.type("before ")
     _ = try ben.evaluate("(progn (notes-invite \"Ana\") t)")
-    // It has arrived, and waits until she is done.
+    // The invitation has arrived, and waits until she has finished.
     try ana.session.terminal.type("and after")
     try ana.waitForText("before and after")
     try ana.endTyping()
@@ -174,7 +174,7 @@ struct EditorInvitationTests {
     }
     try ana.session.send(["ex", "bwipeout!"])
 
-    // Without the proxy in between, which knows no doctor.
+    // Without the proxy, which cannot run the doctor.
     let commands = try [ana.session.user, ben.session.user].map { try $0.command() }
     try ana.session.send(["ex", .string("let g:notes_lsp_command = \(JSONValue(commands[0].map(JSONValue.string)))")])
     try ana.session.send(["ex", "NotesDoctor"])
@@ -202,11 +202,11 @@ struct EditorInvitationTests {
     try ana.waitForText("not for Ben")
     try ana.session.wait(for: "the end of typing") { try ana.evaluate("mode()") == "n" }
     try ask(ana, until: "Stored; not shared") { try ana.session.send(["ex", "NotesStatus"]) }
-    // Whatever Ben types goes nowhere either.
+    // Ben's words are not sent either.
     try ben.beginTypingAtEnd()
     try ben.session.terminal.type("not for Ana")
     try ben.waitForText("not for Ana")
-    // For him there is nothing left to end.
+    // Ben has nothing left to unshare.
     try ben.session.wait(for: "Ben to be told") {
       try ben.evaluate("(notes-lsp--note-unshared notes-lsp--note)") == true
     }

@@ -4,7 +4,8 @@ import NotesHarness
 import TestSupport
 import Testing
 
-/// Lines that the service sends by itself, on real terminals: each is shown on one line and takes no key from the person.
+/// News lines of the service, on real terminals: the editor shows each on one line, and none swallows a key of the
+/// person.
 @Suite(.serialized, .ownThreads, .enabled(if: Requirements.editors, Requirements.editorsComment))
 struct EditorNewsTests {
   @Test func vimShowsWhatAPeerDidLastOnOneLine() throws { try show(VimUnderTest.self) }
@@ -24,8 +25,8 @@ struct EditorNewsTests {
     try showAfterTyping(NeovimUnderTest.self)
   }
 
-  /// The editor names its mode on the line of messages, and clears it when the mode ends. Problems wait until then, each until
-  /// it is read, and of the news the last.
+  /// The editor shows its mode on the message line, and clears the line when the mode ends. Problems wait until then,
+  /// each until the person has read it; of the news, only the last waits.
   private func showAfterTyping<Editor: EditorUnderTest>(_ kind: Editor.Type) throws {
     let (ana, uri, id, gates) = try editor(kind, messages: 4)
     try ana.beginTypingAtEnd()
@@ -53,15 +54,15 @@ struct EditorNewsTests {
     try ana.session.waitForEnd()
   }
 
-  /// What the service says a minute after a peer did more than the screen shows. It has only a line, and says of what and of
-  /// whom: here of a note that is open and a peer that is not connected.
+  /// The news that the service sends a minute after a peer did more than the screen shows. It has a line, a note and a
+  /// peer: here an open note, and a peer that is not connected.
   private func show<Editor: EditorUnderTest>(_ kind: Editor.Type) throws {
     let (ana, uri, id, gates) = try editor(kind)
     try send("Ben lets you edit \"Budget\" (14 changes)", uri, id, gates[0])
     try ana.waitForScreen("Ben lets you edit \"Budget\" (14 changes)")
     try type("one, ", ana)
 
-    // Longer than any that the service makes, and with what would be another line.
+    // Longer than any line of the service, and with a line feed in it.
     try send("Ben did 40 things\n" + String(repeating: "again and ", count: 40), uri, id, gates[1])
     try ana.waitForScreen("Ben did 40 things")
     try type("two", ana)
@@ -74,7 +75,7 @@ struct EditorNewsTests {
     #expect(try ana.session.audits().flatMap(\.complaints) == [])
   }
 
-  /// An editor with an open note; each of the files, once it is there, is one more message of its service.
+  /// An editor with an open note; each of the files, once it exists, is one more message of its service.
   private func editor<Editor: EditorUnderTest>(_ kind: Editor.Type, messages: Int = 2) throws -> (
     ana: Editor, uri: String, id: String, gates: [String]
   ) {
@@ -95,7 +96,7 @@ struct EditorNewsTests {
     try editor.session.terminal.type(words)
     try editor.endTyping()
     try editor.waitForText(words)
-    // The editor clears the line on which it named its mode, and with it what is shown there just then.
+    // The editor clears the line of its mode, and with it any message that was just shown there.
     try editor.session.wait(for: "the end of Insert mode on the screen") {
       try !editor.session.terminal.screen().contains("-- INSERT --")
     }

@@ -38,7 +38,7 @@ struct EditorScenarioTests {
     try ben.session.terminal.type(" cheese from Ben")
     try ana.waitForText("cheese from Ben")
     try ana.waitForScreen("cheese from Ben")
-    // The name of the other one stands somewhere besides in the text.
+    // The other person's name is also outside of the text.
     try ana.session.wait(for: "Ben's name at his caret or in the status line") {
       try ana.session.terminal.screen().components(separatedBy: "Ben").count > 2
     }

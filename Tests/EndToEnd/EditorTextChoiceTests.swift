@@ -4,7 +4,7 @@ import NotesHarness
 import TestSupport
 import Testing
 
-/// A document of another program, of which a person chooses the text to edit, on real terminals.
+/// A document of another program, in which a person chooses the text to edit, on real terminals.
 @Suite(.serialized, .ownThreads, .enabled(if: Requirements.editors, Requirements.editorsComment))
 struct EditorTextChoiceTests {
   @Test func vimOffersTheTextsOfADocument() throws {
@@ -32,11 +32,11 @@ struct EditorTextChoiceTests {
     let ana = try Editor(user: NotesUser("Ana"), seed: 13, maximumDelay: .zero)
     let file = ana.session.user.directory.file("garden.automerge")
     try garden().save().write(to: URL(filePath: file))
-    // The person is named before anything is asked about the file.
+    // The editor asks for the person's name before it asks about the file.
     try ana.createNote("Groceries")
     _ = try ana.waitUntilAttached()
     if Editor.kind == EmacsUnderTest.kind {
-      // A prompt would hold the connection up, over which commands are given otherwise.
+      // A prompt would block the connection over which the tests usually give commands.
       try ana.session.terminal.press("M-x")
       try ana.waitForScreen("M-x")
       try ana.session.terminal.type("notes-import")
@@ -62,7 +62,7 @@ struct EditorTextChoiceTests {
     #expect(try ana.session.audits().flatMap(\.complaints) == [])
   }
 
-  /// What a program of another shape has made: chapters, each with a text.
+  /// A document of another shape: chapters, each with a text.
   private func garden() throws -> Document {
     let document = Document()
     try document.put(obj: .ROOT, key: "summary", value: .String("What grows where"))

@@ -3,7 +3,7 @@ import NotesHarness
 import TestSupport
 import Testing
 
-/// Undo in real editors: one's own words, whatever others typed since.
+/// Undo in real editors: it undoes the person's own words, whatever others typed since.
 @Suite(.serialized, .ownThreads, .enabled(if: Requirements.editors, Requirements.editorsComment))
 struct EditorUndoTests {
   @Test func undoInVimTakesBackOnlyOnesOwnWords() throws { try undoOwnWords(VimUnderTest.self, EmacsUnderTest.self) }
@@ -24,7 +24,7 @@ struct EditorUndoTests {
     try ana.beginTypingAtEnd()
     try ana.session.terminal.type("first line")
     try ana.session.terminal.press("Enter")
-    // An editor that is slow says all that was typed at once, and that is one thing to undo.
+    // A slow editor sends everything that was typed as one change, which is one undo step.
     try waitForBoth("the first line") { $0.contains("first line\n") }
     try ana.session.terminal.type("from Ana")
     try ana.endTyping()
@@ -40,7 +40,7 @@ struct EditorUndoTests {
     }
     try ana.undo()
     try waitForBoth("Ben's words alone") { !$0.contains("first") && $0.contains("and Ben") }
-    // There is nothing more, and the note itself is not undone.
+    // Nothing more can be undone, and the note itself stays.
     try ana.undo()
     try ana.waitForScreen("Nothing of yours to undo")
     try ana.redo()
@@ -61,7 +61,7 @@ struct EditorUndoTests {
   @Test func undoInVimReachesBackBehindRestarts() throws { try undoBehindRestarts(VimUnderTest.self) }
   @Test func undoInEmacsReachesBackBehindRestarts() throws { try undoBehindRestarts(EmacsUnderTest.self) }
 
-  /// Types two lines and kills the service; ends the editor and starts another. Each time it undoes and redoes.
+  /// Types two lines and kills the service, then ends the editor and starts another. Undoes and redoes each time.
   private func undoBehindRestarts<Editor: EditorUnderTest>(_ kind: Editor.Type) throws {
     let user = try NotesUser("Ana")
     let first = try kind.init(user: user, seed: 23, maximumDelay: .zero)
@@ -70,9 +70,10 @@ struct EditorUndoTests {
     try typeTwoLines(in: first)
     first.session.killService()
     try first.session.wait(for: "the service is away") { try first.state()?.isSynced != true }
-    // The next service knows the buffer: before that it has nothing to undo, and says so.
+    // Until the next service knows the buffer, it answers that there is nothing to undo.
     try wait(first, for: "the buffer to be known") { $0.contains("milk\ntea") }
-    // What the service had not stored of its groups when it was killed belongs to the last one: that may be both lines.
+    // Typing that the killed service had not stored in its undo groups belongs to the last group, which may be both
+    // lines.
     try first.undo()
     try wait(first, for: "the undone line") { !$0.contains("tea") }
     try first.redo()
@@ -106,7 +107,7 @@ struct EditorUndoTests {
   }
 
   private func wait(
-    _ editor: some EditorUnderTest, for what: String = "what was undone or done again", _ condition: (String) -> Bool
+    _ editor: some EditorUnderTest, for what: String = "the effect of undo or redo", _ condition: (String) -> Bool
   ) throws {
     try editor.session.wait(for: what) {
       try editor.state().map { $0.isSynced && condition($0.text) } ?? false

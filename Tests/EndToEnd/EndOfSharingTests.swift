@@ -4,7 +4,7 @@ import NotesHarness
 import TestSupport
 import Testing
 
-/// What people are told when the sharing of a note ends, by either side, and who can be invited.
+/// The news when either side ends the sharing of a note, and whom the host can invite then.
 @Suite(.ownThreads, .enabled(if: Requirements.binary, Requirements.binaryComment))
 struct EndOfSharingTests: HostAndGuestTests {
   @Test func aGuestFromWhomTheNoteIsTakenHearsOfItAndKeepsItAsItsOwn() throws {
@@ -39,7 +39,7 @@ struct EndOfSharingTests: HostAndGuestTests {
     let pair = try HostAndGuest("write")
     try pair.ben.process.request("notes/delete", ["id": .string(pair.ana.id)])
     try pair.ben.process.request("notes/purge", ["id": .string(pair.ana.id)])
-    // That Ben has closed it is told, too.
+    // The service also reports that Ben has closed it.
     _ = try pair.ana.process.waitForNotification("notes/event") {
       $0["kind"] == "left" && $0["name"] == "Ben" && $0["message"] == "Ben no longer shares \"Shopping\""
     }

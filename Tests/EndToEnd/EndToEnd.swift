@@ -58,7 +58,7 @@ struct JoinedNote {
   }
 }
 
-/// Expects that no service did anything that the protocol does not allow.
+/// Expects that no service violated the protocol.
 func expectNoComplaints(
   _ clients: ModelClient..., seed: UInt64? = nil, sourceLocation: SourceLocation = #_sourceLocation
 ) {

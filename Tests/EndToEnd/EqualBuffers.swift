@@ -3,7 +3,7 @@ import JSONRPC
 import NotesHarness
 import TestSupport
 
-/// The end of a random test: all editors show one text, and their services have proved that they know it.
+/// The end of a random test: all editors show the same text, and their services have proved that they know it.
 enum EqualBuffers {
   /// Waits until all buffers are equal and the services have proved that they know them; returns their text.
   static func wait(for editors: [any EditorUnderTest]) throws -> String {
@@ -21,7 +21,7 @@ enum EqualBuffers {
     return states.first?.text ?? ""
   }
 
-  /// Where the first text and one that differs from it part, and how far each editor is.
+  /// Where the texts begin to differ, and the state of each editor.
   private static func difference(of states: [EditorState]) -> String {
     let progress = states.map {
       "version \($0.version), rev \($0.rev), \($0.isSynced ? "synced" : "not synced"), \($0.text.utf8.count) bytes"

@@ -4,7 +4,7 @@ import NotesHarness
 import TestSupport
 import Testing
 
-/// Notes as files, out and in: by the protocol and by the subcommands.
+/// Export and import of notes as files, by the protocol and by the subcommands.
 @Suite(.ownThreads, .enabled(if: Requirements.binary, Requirements.binaryComment))
 struct ExchangeTests {
   private func read(_ path: String?) -> String? { path.flatMap { try? String(contentsOfFile: $0, encoding: .utf8) } }
@@ -57,7 +57,7 @@ struct ExchangeTests {
     let folder = note.user.directory.file("repo")
     let path = try export(note, to: folder, "automerge-repo")
     #expect(path.hasPrefix("\(folder)/\(note.id.prefix(2))/\(note.id.dropFirst(2))/snapshot/"))
-    // What does not belong there, and a chunk that is damaged.
+    // A file that does not belong there, and a damaged chunk.
     try Data("x".utf8).write(to: URL(filePath: folder + "/README"))
     try Data([1, 2, 3]).write(to: URL(filePath: (path as NSString).deletingLastPathComponent + "/damaged"))
     let other = try NotesUser("Bob")
@@ -82,10 +82,10 @@ struct ExchangeTests {
     #expect(result["notes"]?.arrayValue?.compactMap { read($0["path"]?.stringValue) } == ["plum\n", "green\n"])
     #expect(result["failed"]?.arrayValue?.map { $0["path"] } == [.string(folder + "/broken.md")])
     #expect(result["failed"]?[0]?["message"]?.stringValue?.isEmpty == false)
-    // The files of one's own notes are notes already.
+    // The files of the person's own notes are notes already.
     #expect(try note.process.refusal("notes/import", ["path": .string(note.user.notes)])?.kind == "notFound")
     #expect(try note.process.request("notes/list")["notes"]?.arrayValue?.count == 3)
-    // On the command line as well.
+    // The command line does the same.
     let other = try NotesUser("Bob")
     let command = [try #require(NotesBinary.path), "import", folder, "--home", other.home, "--notes", other.notes]
     let (exit, output, errorOutput) = try ChildProcess.run(command)
@@ -108,15 +108,15 @@ struct ExchangeTests {
     let back = other.directory.file("b.meetingnotes")
     try process.request("notes/export", ["id": .string(note.id), "path": .string(back)])
     let merged = try note.process.request("notes/merge", ["uri": .string(note.client.uri), "path": .string(back)])
-    // The words, and before them that Bob writes here.
+    // Two changes: Bob's entry as an author, and his words.
     #expect(merged["changes"] == 2)
     try ModelClient.waitForConvergence([note.client])
     #expect(note.client.text.string == "theirs milk\nours\n")
     let again = try note.process.request("notes/merge", ["uri": .string(note.client.uri), "path": .string(back)])
     #expect(again["changes"] == 0)
-    // Importing a file of a document that is here does the same.
+    // Importing a file of a document that is already here does the same.
     #expect(try imported(back, into: note.process)["id"]?.stringValue == note.id)
-    // Without an id the common history tells.
+    // Without an id, the common history identifies the document.
     let raw = other.directory.file("b.automerge")
     try process.request("notes/export", ["id": .string(note.id), "path": .string(raw)])
     #expect(try note.process.request("notes/merge", ["id": .string(note.id), "path": .string(raw)])["changes"] == 0)
@@ -157,7 +157,7 @@ struct ExchangeTests {
     #expect(read(target) == "precious")
     try note.process.request(
       "notes/export", ["id": .string(note.id), "path": .string(path), "replace": true])
-    // The link was replaced, not what it leads to.
+    // The export replaced the link, not its target.
     #expect(read(target) == "precious")
     #expect(read(path) == "milk\n")
     #expect(try FileManager.default.attributesOfItem(atPath: path)[.type] as? FileAttributeType == .typeRegular)

@@ -4,7 +4,8 @@ import NotesHarness
 import TestSupport
 import Testing
 
-/// What one process does for others: deleting a note for all who have it, and asking for what only one of them can do.
+/// What one process does for others: it deletes a note for everyone, and passes on requests that only the process with
+/// the network can carry out.
 @Suite(.ownThreads, .enabled(if: Requirements.binary, Requirements.binaryComment))
 struct ForEveryoneTests {
   private func exists(_ path: String) -> Bool { FileManager.default.fileExists(atPath: path) }
@@ -23,7 +24,7 @@ struct ForEveryoneTests {
     bob.client.edit(0..<0, with: "Bob's ")
     try ModelClient.waitForConvergence([ana.client, bob.client])
     try ana.process.request("notes/delete", ["uri": .string(ana.client.uri), "forEveryone": true])
-    // Bob has it open: he is told, and his buffer is a plain file's from now on.
+    // Bob has it open: he gets the news, and his buffer becomes a plain file.
     let event = try bob.process.waitForNotification("notes/event") {
       $0["kind"] == "detached"
     }
@@ -65,7 +66,7 @@ struct ForEveryoneTests {
       try second.request("notes/list")["notes"]?[0]?["path"] != nil
         && (try second.request("notes/peers")["self"]?["fingerprint"]?.stringValue?.isEmpty == false)
     }
-    // A note that the one with the network has never heard of.
+    // A note that the process with the network does not know.
     let made = try second.request("notes/create", ["title": "Tea", "text": "green\n"])
     let shared = try second.request("notes/share", ["uri": made["uri"] ?? .null])
     let bob = try NotesUser("Bob")
@@ -83,7 +84,7 @@ struct ForEveryoneTests {
     try ModelClient.waitForConvergence([here, there])
     #expect(there.text.string == "warm apple\n")
     #expect(try second.refusal("notes/join", ["ticket": "nonsense"])?.kind == "ticketInvalid")
-    // Commands ask the same process.
+    // Commands send requests to the same process.
     let printed = try ana.user.run(["share", "Tea"])
     #expect(printed.exit == .code(0))
     let cleo = try NotesUser("Cleo")

@@ -4,7 +4,7 @@ import NotesHarness
 import TestSupport
 import Testing
 
-/// Looking back, going back, and taking back: over standard input, with a peer.
+/// History, restoring and undo over standard input, with a peer.
 @Suite(.ownThreads, .enabled(if: Requirements.binary, Requirements.binaryComment))
 struct HistoryTests {
   private struct Table {
@@ -54,7 +54,7 @@ struct HistoryTests {
     #expect(try table.ask("history", ["limit": 1])["changes"]?.arrayValue?.count == 1)
     #expect(try table.ask("history", ["before": last])["changes"]?.arrayValue?.first?["heads"] == first)
     #expect(try table.ask("history", ["before": first])["changes"]?.arrayValue == [])
-    // The same by id, and at the other one's.
+    // The same by id, and at Ben's.
     let there = try table.ben.process.request("notes/history", ["id": .string(table.ana.id)])
     #expect(there["changes"]?.arrayValue?.count == 2)
   }
@@ -67,7 +67,7 @@ struct HistoryTests {
     #expect(hunks.first?["oldText"] == "milk\n" && hunks.first?["newText"] == "oat milk\n")
     #expect(hunks.first?["author"] == "Ben")
     #expect(hunks.first?["range"] == range((0, 0), (1, 0)))
-    // Nothing is new while it is open for the first time; what comes while it is closed is.
+    // Nothing counts as new while the note is open for the first time; changes that arrive while it is closed do.
     #expect(try table.ask("diff")["hunks"]?.arrayValue == [])
     table.ana.client.close()
     let list = try table.ana.process.request("notes/list")["notes"]?.arrayValue ?? []
@@ -109,7 +109,7 @@ struct HistoryTests {
     let place: JSONObject = ["version": JSONValue(table.ana.client.version), "rev": JSONValue(table.ana.client.rev)]
     #expect(try table.ask("undo", place)["applied"] == true)
     try table.waitForBoth("oat milk\nbread 🥖\n")
-    // Only the second line is to be as it was.
+    // Restores only the second line.
     table.ana.client.edit(9..<14, with: "rolls")
     table.ana.client.edit(0..<3, with: "soy")
     table.ana.client.flush()
@@ -139,7 +139,7 @@ struct HistoryTests {
     #expect(nothing["applied"] == false && nothing["message"]?.stringValue?.isEmpty == false)
     #expect(try undo("redo") == ["applied": true, "count": 1])
     try table.waitForBoth("oat milk\nbread 🥖\n")
-    // Typing ends what can be done again.
+    // Typing clears the redo steps.
     #expect(try undo()["applied"] == true)
     try table.waitForBoth("oat milk\n")
     table.ana.client.edit(0..<0, with: "hot ")

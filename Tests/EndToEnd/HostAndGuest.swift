@@ -2,7 +2,7 @@ import JSONRPC
 import NotesHarness
 import Testing
 
-/// Ana, who has a note, and Ben, who has joined it and may only read it, or write it.
+/// Ana, who hosts a note, and Ben, who has joined it with read or write access.
 struct HostAndGuest {
   let ana: OpenNote
   let ben: JoinedNote
@@ -25,7 +25,7 @@ struct HostAndGuest {
   var processes: [NotesProcess] { [ana.process, ben.process] }
 }
 
-/// Tests of what a host and a guest are told about a note.
+/// Tests of the news of a note that host and guest get.
 protocol HostAndGuestTests {}
 
 extension HostAndGuestTests {

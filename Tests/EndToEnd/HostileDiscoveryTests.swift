@@ -4,8 +4,7 @@ import NotesHarness
 import TestSupport
 import Testing
 
-/// A peer on the local network that answers for all others, says goodbye in their names, and sends what is not a
-/// message at all.
+/// A peer on the local network that answers for all others, announces their departure, and sends invalid messages.
 @Suite(
   .ownThreads, .serialized, .enabled(if: Requirements.binary, Requirements.binaryComment),
   .enabled(
@@ -58,7 +57,7 @@ struct HostileDiscoveryTests {
         + "\(growth.map { $0 >> 10 }) KiB of memory more")
     #expect(growth.allSatisfy { $0 < 64 << 20 }, "seed \(seed)")
     for process in [ana, ben] { #expect(process.child.exit == nil) }
-    // The two are still linked, are called what they were, and no name that is shown can do harm.
+    // The two are still linked and have their names, and no name on the screen is harmful.
     for (process, name) in [(ana, "Ben"), (ben, "Ana")] {
       let peers = try process.request("notes/peers")["peers"]?.arrayValue ?? []
       #expect(peers.contains { $0["name"]?.stringValue == name && $0["state"] == "connected" }, "seed \(seed)")
@@ -66,7 +65,7 @@ struct HostileDiscoveryTests {
       let names = peers.compactMap { $0["name"]?.stringValue }
       #expect(!names.contains { $0.unicodeScalars.contains { $0.value < 32 || $0.value == 0x202e } }, "seed \(seed)")
     }
-    // A peer that comes now is found all the same.
+    // They still find a peer that arrives now.
     let evasUser = try NotesUser("Eva")
     let eva = try evasUser.startInTheOpen(prefix: network.prefix(2))
     try NotesProcess.wait(for: "Eva to be found", of: [ana, ben, eva]) {

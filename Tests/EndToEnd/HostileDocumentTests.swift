@@ -4,10 +4,10 @@ import NotesHarness
 import TestSupport
 import Testing
 
-/// What commands print on a terminal of a document from a hostile sender.
+/// The output of commands on a terminal for a document from a hostile sender.
 @Suite(.ownThreads, .enabled(if: Requirements.editors, Requirements.editorsComment))
 struct HostileDocumentTests {
-  /// What a command that is given a document prints on a terminal, without the ends of its lines.
+  /// The output of a command for a document on a terminal, without line feeds.
   private func shown(_ document: Document, _ command: [String]) throws -> String {
     let user = try NotesUser("Ana")
     let path = user.directory.file("letter.automerge")

@@ -4,7 +4,8 @@ import NotesHarness
 import TestSupport
 import Testing
 
-/// Bytes that no editor should send; the process answers, and goes on unless the framing itself is lost.
+/// Bytes that no editor should send: the process answers them, and continues unless it can no longer find the next
+/// frame.
 @Suite(.ownThreads, .enabled(if: Requirements.binary, Requirements.binaryComment))
 struct HostileInputTests {
   @Test(arguments: [
@@ -93,7 +94,7 @@ struct HostileInputTests {
     #expect(try process.refusal("notes/fly", [:])?.code == -32601)
     process.notify("notes/fly", ["to": "the moon"])
     process.notify("$/somethingElse", nil)
-    process.send(["jsonrpc": "2.0", "id": 4711, "result": "to a question nobody asked"])
+    process.send(["jsonrpc": "2.0", "id": 4711, "result": "to a request that was never sent"])
     try process.request("notes/list")
   }
 

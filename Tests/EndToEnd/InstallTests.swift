@@ -3,12 +3,12 @@ import NotesHarness
 import TestSupport
 import Testing
 
-/// `make install` and `make uninstall`, with a program that is built already and a home folder that is not ours.
+/// `make install` and `make uninstall`, with a program that is already built and a home folder of the test's own.
 @Suite(.ownThreads, .enabled(if: Requirements.binary, Requirements.binaryComment))
 struct InstallTests {
   private static let checkout = NotesBinary.packageRoot
 
-  /// A home folder with a prefix in it, where store and notes are in their default places.
+  /// A home folder with a prefix in it, and with store and notes in their default places.
   private struct Home {
     let directory: TemporaryDirectory
     var path: String { directory.path }
@@ -37,7 +37,7 @@ struct InstallTests {
       try make("install", "PROGRAM=" + (try #require(NotesBinary.path)))
     }
 
-    /// Every file below a folder with what is in it.
+    /// Every file below a folder, with its content.
     func files(below folder: String) -> [String: Data] {
       var found: [String: Data] = [:]
       for name in FileManager.default.enumerator(atPath: folder)?.compactMap({ $0 as? String }) ?? [] {
@@ -91,7 +91,7 @@ struct InstallTests {
       let plugin = home.files(below: home.prefix + "/lib/notes-lsp/emacs").keys
       #expect(plugin.allSatisfy { $0.hasSuffix(".elc") || plugin.contains($0 + "c") }, "compiled: \(plugin.sorted())")
     }
-    // Once more, as an upgrade does.
+    // Installs again, as an upgrade does.
     _ = try home.install()
     try home.make("uninstall")
     #expect(home.files(below: home.store) == before)
@@ -142,7 +142,7 @@ struct InstallTests {
     try git("commit", "-qm", "one")
     let first = try written()
     #expect(first.contains(/hash: String\? = "[0-9a-f]{12}"/) && first.contains("isModified = false"), "\(first)")
-    // What is as it was is not written, or everything behind it would be compiled again.
+    // An unchanged file is not written again, or everything that depends on it would be compiled again.
     try FileManager.default.setAttributes([.modificationDate: Date(timeIntervalSince1970: 1)], ofItemAtPath: file)
     #expect(try written() == first)
     let date = try FileManager.default.attributesOfItem(atPath: file)[.modificationDate] as? Date
@@ -188,7 +188,7 @@ struct InstallTests {
     for name in ["notes.db", "vim/doc/mine.txt"] {
       try "mine\n".write(toFile: home.store + "/" + name, atomically: true, encoding: .utf8)
     }
-    // A folder with other files in it stays, and the person is told.
+    // A folder that contains other files stays, and the command says so.
     let upgrade = try home.run([
       "make", "-C", InstallTests.checkout, "PREFIX=" + home.prefix, "install",
       "PROGRAM=" + (try #require(NotesBinary.path)),

@@ -4,7 +4,7 @@ import NotesHarness
 import TestSupport
 import Testing
 
-/// Renaming, deleting, getting back; what other programs write to the files.
+/// Renaming, deleting and restoring notes; files that other programs write.
 @Suite(.ownThreads, .enabled(if: Requirements.binary, Requirements.binaryComment))
 struct KeepingTests {
   private struct Closed {
@@ -33,7 +33,7 @@ struct KeepingTests {
     #expect(read(path) == "milk\n")
     #expect(read(note.path) == nil)
     #expect(try note.process.request("notes/list")["notes"]?[0]?["title"] == "Tea party")
-    // After a restart it is still so.
+    // The same holds after a restart.
     try note.process.shutdown()
     let again = try note.user.startInitialized()
     #expect(try again.request("notes/open", ["title": "Tea party"])["path"]?.stringValue == path)
@@ -69,7 +69,7 @@ struct KeepingTests {
     #expect((path as NSString).lastPathComponent.utf8.count <= 255)
     #expect(!(path as NSString).lastPathComponent.hasPrefix("."))
     #expect(read(path) == "text\n")
-    // What turns the direction of a line is not shown.
+    // Characters that reverse the direction of a line are not shown.
     let shown = title.replacingOccurrences(of: "\u{202E}", with: "")
     #expect(try note.process.request("notes/list")["notes"]?[0]?["title"]?.stringValue == shown)
   }
@@ -95,7 +95,7 @@ struct KeepingTests {
 
   @Test func aDeletedNoteCanBeHadBack() throws {
     let note = try closedNote("milk\n")
-    // Another program wrote to the file; that is not lost either.
+    // Another program wrote to the file; its words are not lost either.
     try "milk\neggs\n".write(toFile: note.path, atomically: true, encoding: .utf8)
     let deleted = try note.process.request("notes/delete", ["id": .string(note.id)])
     let days = Double(deleted["recoverableUntil"]?.intValue ?? 0) / 86_400_000 - Date().timeIntervalSince1970 / 86_400
@@ -163,7 +163,7 @@ struct KeepingTests {
         try process.request("notes/status", ["uri": .string(client.uri)])["stored"] == true
       }
       client.close()
-      // Half a second later the file is written; the process dies some time around that.
+      // The service writes the file half a second later; the process dies around that time.
       try process.listen(for: .milliseconds(Int.random(in: 0...900, using: &random)))
       try process.kill()
       process = try user.startInitialized()
@@ -176,7 +176,7 @@ struct KeepingTests {
 
   @Test func whatAFullTextWouldHaveLostIsListed() throws {
     let note = try OpenNote(text: "one\ntwo\n")
-    // A contradiction: the service asks for the full text, which lacks a line.
+    // The client contradicts the service, which then requests the full text; a line is missing there.
     note.process.onNotification = { _, _ in }
     note.process.notify(
       "textDocument/didChange",

@@ -4,7 +4,7 @@ import NotesHarness
 import TestSupport
 import Testing
 
-/// Changes that a service was killed with before it had signed them.
+/// Changes that a service had not signed when it was killed.
 @Suite(.ownThreads, .enabled(if: Requirements.binary, Requirements.binaryComment))
 struct KilledAuthorTests {
   /// The authors that a note's blame names, from front to back.
@@ -14,7 +14,7 @@ struct KilledAuthorTests {
     return blame["spans"]?.arrayValue?.compactMap { $0["author"]?.stringValue } ?? []
   }
 
-  /// The next service finds them in the journal and signs them; the others hear of it when they meet again.
+  /// The next service finds them in the journal and signs them; peers receive the signatures when they connect again.
   @Test func whatAKilledServiceWroteLastIsSignedByTheNextOne() throws {
     let ana = try OpenNote("Ana", text: "milk\n")
     let ben = try JoinedNote("Ben", ticket: ana.ticket())
@@ -30,7 +30,7 @@ struct KilledAuthorTests {
     try NotesProcess.wait(for: "her name on all of it", of: [next, ben.process]) {
       try Set(authors(ben)) == ["Ana"]
     }
-    // Not only because she is here: her signatures stay.
+    // Her signatures stay when she is offline.
     try next.shutdown()
     try ben.process.waitFor("she is gone") {
       try ben.process.request("notes/peers")["peers"]?.arrayValue?.contains { $0["state"] == "connected" } != true

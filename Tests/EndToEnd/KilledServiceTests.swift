@@ -4,14 +4,15 @@ import NotesHarness
 import TestSupport
 import Testing
 
-/// Services that are killed at random moments: while they are typed into, commit, compact, or have just taken over.
+/// Services that are killed at random moments: while they receive typing, commit, compact, or have just taken over the
+/// network.
 @Suite(.ownThreads, .enabled(if: Requirements.binary, Requirements.binaryComment))
 struct KilledServiceTests {
-  /// All seeds together make this many kills; they run at the same time. `make kills` asks for 2,000.
+  /// The number of kills of all seeds together; they run at the same time. `make kills` sets 2,000.
   private static let kills = numbers(fromEnvironment: "NOTES_KILLS")?.first ?? 8
   private static let seeds = numbers(fromEnvironment: "NOTES_SEEDS") ?? [81]
 
-  /// Two editors of one person in one note, and what is known of their words.
+  /// Two editors of one person in one note, and the state of their words.
   private final class Pair {
     let user: NotesUser
     let id: String
@@ -19,9 +20,9 @@ struct KilledServiceTests {
     var clients: [ModelClient?] = [nil, nil]
     var random: SeededGenerator
     var nextWord = 0
-    /// Words that each client has sent; it shows them as long as it lives.
+    /// Words that each client has sent; it shows them for as long as it lives.
     var sent: [[Int]] = [[], []]
-    /// Words that were called stored.
+    /// Words that a service has reported as stored.
     var persisted: Set<Int> = []
     var persistedCount = 0
     var kills = 0
@@ -40,7 +41,7 @@ struct KilledServiceTests {
 
     private func chance(_ one: Int) -> Bool { Int.random(in: 0..<one, using: &random) == 0 }
 
-    /// Gives each place that is empty a new editor with a new service.
+    /// Starts a new editor with a new service in each empty place.
     func start() throws {
       for index in clients.indices where clients[index] == nil {
         let process = try startService()
@@ -56,8 +57,8 @@ struct KilledServiceTests {
       return process
     }
 
-    /// Types as many words into each editor. Sometimes a lot at once, so that chunks are merged; sometimes before the service
-    /// has read the word before, and sometimes when it has answered once or twice since.
+    /// Types this many words into each editor. Sometimes types a lot at once, so that chunks are merged. A word may
+    /// follow before the service has read the last one, or after it has answered once or twice.
     func type(_ count: Int) throws {
       for _ in 0..<count {
         for (index, client) in clients.enumerated() {
@@ -75,7 +76,7 @@ struct KilledServiceTests {
       }
     }
 
-    /// Where words do not tear each other apart.
+    /// A place where no word splits another one.
     private func lineStart(in bytes: [UInt8]) -> Int {
       let place = Int.random(in: 0...bytes.count, using: &random)
       return bytes[..<place].lastIndex(of: 0x0A).map { $0 + 1 } ?? 0
@@ -85,14 +86,14 @@ struct KilledServiceTests {
       try client.process.request("notes/status", ["uri": .string(client.uri)])["stored"] == true
     }
 
-    /// Goes on typing when what was typed is called stored.
+    /// Waits until the service reports the typed words as stored.
     private func waitUntilStored(_ index: Int) throws {
       guard let client = clients[index] else { return }
       try client.process.waitFor("it is stored") { try isStored(client) }
       persisted.formUnion(sent[index])
     }
 
-    /// Kills one service or both. An editor may outlive its service and go on with another, or go down with it.
+    /// Kills one service or both. An editor may outlive its service and continue with another, or die with it.
     func kill() throws {
       let victims = Int.random(in: 0..<3, using: &random)
       for index in clients.indices where victims == 2 || victims == index {
@@ -107,7 +108,8 @@ struct KilledServiceTests {
       }
     }
 
-    /// Expects in every buffer each word that was called stored or that a living editor has typed, and no word twice.
+    /// Expects in every buffer each word that was reported as stored or that a living editor has typed, and no word
+    /// twice.
     func check() throws {
       try start()
       try ModelClient.waitForConvergence(present)
@@ -125,7 +127,7 @@ struct KilledServiceTests {
       try clear()
     }
 
-    /// An ever larger text would only make this slow.
+    /// Clears the text: a growing one would only slow the test down.
     private func clear() throws {
       guard let client = present.first, client.text.bytes.count > 100_000 else { return }
       client.edit(0..<client.text.bytes.count, with: "x\n")
@@ -137,7 +139,8 @@ struct KilledServiceTests {
     }
   }
 
-  /// A note's history only grows, and a service that starts has to load it: after so many kills another note is typed into.
+  /// A note's history only grows, and each starting service has to load it: after this many kills, the test uses
+  /// another note.
   private static let mostKillsOfANote = 25
 
   @Test(arguments: seeds) func wordsStandOnceAfterKills(seed: Int) throws {
@@ -163,7 +166,7 @@ struct KilledServiceTests {
       try pair.start()
       try pair.type(Int.random(in: 1...30, using: &pair.random))
       try pair.kill()
-      // The one that is left is typed into while it takes over.
+      // The remaining service receives typing while it takes over.
       try pair.type(Int.random(in: 0...8, using: &pair.random))
       if Int.random(in: 0..<4, using: &pair.random) == 0 { try pair.kill() }
       try pair.check()
@@ -175,7 +178,7 @@ struct KilledServiceTests {
     #expect(check.exit == .code(0), "\(check.output)")
   }
 
-  /// Every fsync of the running service fails for a while.
+  /// Makes every fsync of the running service fail for a while.
   @Test func anFsyncThatFailsIsSaidAndEverythingIsStoredAfterwards() throws {
     let note = try OpenNote(text: "milk\n")
     func isStored() throws -> Bool {
@@ -219,7 +222,7 @@ struct KilledServiceTests {
     expectNoComplaints(note.client)
   }
 
-  /// What was made is in the store when its maker is told so.
+  /// A new note is in the store when the service answers the request.
   @Test func aNoteMadeAMomentBeforeAKillIsThereAfterwards() throws {
     let user = try NotesUser("Ana")
     for number in 0..<5 {
@@ -235,7 +238,7 @@ struct KilledServiceTests {
     let note = try OpenNote(text: "milk\n")
     let place: JSONValue = ["uri": .string(note.client.uri), "version": 1, "rev": 0]
     #expect(try note.process.request("notes/undo", place)["applied"] == false, "the creation is none of it")
-    // When this is stored, so is everything before it.
+    // Once this note is stored, so is everything before it.
     _ = try note.process.request("notes/create", ["title": "Another"])
     note.client.edit(0..<0, with: "oat ")
     note.client.flush()

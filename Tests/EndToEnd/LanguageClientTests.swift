@@ -4,20 +4,20 @@ import NotesHarness
 import TestSupport
 import Testing
 
-/// Editors that have a language client and no plugin of ours: Emacs with Eglot, and Neovim with the client it brings.
+/// Editors with a language client and without a plugin of ours: Emacs with Eglot, and Neovim with its own client.
 @Suite(.ownThreads, .enabled(if: Requirements.binary, Requirements.binaryComment))
 struct LanguageClientTests {
   enum Client: String, CaseIterable, Sendable {
     case eglot, neovim
 
-    /// Where Debian keeps Eglot for an Emacs that does not bring it.
+    /// Where Debian installs Eglot for an Emacs that does not include it.
     static let eglotFolder: String? = {
       let elpa = "/usr/share/emacs/site-lisp/elpa"
       let names = (try? FileManager.default.contentsOfDirectory(atPath: elpa)) ?? []
       return names.first { $0.hasPrefix("eglot-") }.map { elpa + "/" + $0 }
     }()
 
-    /// Whether it is installed.
+    /// Whether the editor is installed.
     var isHere: Bool {
       switch self {
       case .eglot: NotesBinary.find("emacs") != nil && Self.eglotFolder != nil
@@ -28,7 +28,7 @@ struct LanguageClientTests {
 
   private static let clients = Client.allCases.filter(\.isHere)
 
-  /// Ana with a plugin, and Ben, who opens the note's file in an editor without one.
+  /// Ana, who has the plugin, and Ben, who opens the note's file in an editor without one.
   private struct Pair {
     let ana: OpenNote
     let ben: NotesUser
@@ -40,7 +40,7 @@ struct LanguageClientTests {
     init(_ client: Client, text: String, lacksNote: Bool = false, proxy: [String] = []) throws {
       ana = try OpenNote("Ana", text: text)
       ben = try NotesUser("Ben")
-      // He has joined once before, by the command line.
+      // Ben has joined before, on the command line.
       let service = try ben.startInitialized()
       let joined = try service.request("notes/join", ["ticket": .string(ana.ticket())])
       let file = try #require(joined["path"]?.stringValue)

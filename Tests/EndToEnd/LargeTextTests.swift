@@ -4,13 +4,13 @@ import NotesHarness
 import TestSupport
 import Testing
 
-/// Full texts that are large: they are compared beside everything else that goes on.
+/// Large full texts, which the service compares while it does everything else.
 @Suite(.ownThreads, .enabled(if: Requirements.binary, Requirements.binaryComment))
 struct LargeTextTests {
   private static let line = "a line of forty-nine letters, as notes have them.\n"
   private static let text = String(repeating: line, count: 4000)
 
-  /// The same lines in another order, with words of its own.
+  /// The same lines in another order, with some new words.
   private static func rewritten(_ word: String) -> String {
     (0..<4000).map { "\(word) \($0 * 7919 % 4000) of many, many lines\n" }.joined()
   }
@@ -22,7 +22,7 @@ struct LargeTextTests {
     for round in 0..<3 {
       ana.client.edit(0..<ana.client.text.bytes.count, with: Self.rewritten("ana\(round)"))
       ana.client.flush(asFullText: true)
-      // Typed, told of a caret and typed by the other one while that is compared.
+      // During the comparison, Ana types, her caret moves, and the other person types.
       ana.client.edit(0..<0, with: "first \(round)\n")
       ana.client.flush()
       ana.client.sendCursor(at: 3)
@@ -84,7 +84,7 @@ struct LargeTextTests {
     }
     let outside = "from Ana\n" + Self.text.replacingOccurrences(of: "forty", with: "fifty") + "from outside\n"
     try outside.write(toFile: path, atomically: true, encoding: .utf8)
-    try ana.process.waitFor("what the other program wrote") {
+    try ana.process.waitFor("the other program's words") {
       _ = try ana.process.request("notes/open", ["id": .string(ana.id)])
       return try ana.user.storedText(of: ana.id) == outside
     }

@@ -4,7 +4,7 @@ import NotesHarness
 import TestSupport
 import Testing
 
-/// From `initialize` to the end of the process, whichever way it ends.
+/// From `initialize` to the end of the process, however it ends.
 @Suite(.ownThreads, .enabled(if: Requirements.binary, Requirements.binaryComment))
 struct LifecycleTests {
   @Test func initializeTellsWhoTheServerIs() throws {

@@ -4,7 +4,8 @@ import NotesHarness
 import TestSupport
 import Testing
 
-/// Files of MeetingNotes opened in real editors: what is typed is in the file, and what another program saves is on the screen.
+/// Files of MeetingNotes in real editors: the file gets what the person types, and the screen shows what another
+/// program saves.
 @Suite(.serialized, .ownThreads, .enabled(if: Requirements.editors, Requirements.editorsComment))
 struct MeetingFileTests {
   @Test func aMeetingNotesFileIsEditedInPlaceInVim() throws { try edit(VimUnderTest.self) }
@@ -14,7 +15,7 @@ struct MeetingFileTests {
   func aMeetingNotesFileIsEditedInPlaceInNeovim() throws { try edit(NeovimUnderTest.self) }
 
   private func edit<Editor: EditorUnderTest>(_ kind: Editor.Type) throws {
-    // Another program with the file.
+    // Another program opens the file.
     let eve = try NotesUser("Eve")
     let other = try eve.startInitialized()
     let path = eve.directory.file("weekly.meetingnotes")

@@ -4,7 +4,7 @@ import NotesHarness
 import TestSupport
 import Testing
 
-/// Meetings: documents of which each agenda item is a buffer and a file of its own.
+/// Meetings: documents in which each agenda item has a buffer and a file of its own.
 @Suite(.ownThreads, .enabled(if: Requirements.binary, Requirements.binaryComment))
 struct MeetingTests {
   private func read(_ path: String?) -> String? { path.flatMap { try? String(contentsOfFile: $0, encoding: .utf8) } }
@@ -47,7 +47,7 @@ struct MeetingTests {
     #expect(list?.arrayValue?.count == 1)
     #expect(list?[0]?["title"] == "Weekly")
     #expect(list?[0]?["folder"]?.stringValue == meeting.user.notes + "/Weekly")
-    // What another program writes to an item's file goes to that item.
+    // Words that another program writes to an item's file become part of that item.
     try meeting.process.shutdown()
     let path = try #require(meeting.items[1]["path"]?.stringValue)
     try "apple\nplum\n".write(toFile: path, atomically: true, encoding: .utf8)
@@ -76,7 +76,8 @@ struct MeetingTests {
     expectNoComplaints(tea, cake)
   }
 
-  /// The end of a text is the same cursor in every text: a caret there stood in all items at once, as did what was pointed at.
+  /// The end of a text is the same cursor in every text: a caret there, or a pointed place, used to appear in all items
+  /// at once.
   @Test func aCaretAtTheEndOfAnItemIsInNoOtherOne() throws {
     let ana = try Meeting()
     let clients = try [ana.client(0), ana.client(1)]
@@ -139,7 +140,7 @@ struct MeetingTests {
       try items(meeting.process, meeting.id).count == 1
         && !FileManager.default.fileExists(atPath: meeting.user.notes + "/Weekly/Cake.md")
     }
-    // What was being written there is not lost.
+    // The words in the open item are not lost.
     let texts = try meeting.process.request("notes/recovered")["texts"]?.arrayValue ?? []
     #expect(texts.contains { read($0["path"]?.stringValue) == "very fresh apple\n" })
     expectNoComplaints(tea, cake)
@@ -163,14 +164,14 @@ struct MeetingTests {
           meeting.user.notes + "/Monday/" + $0
         }
     }
-    // A folder of that name is not touched.
+    // The service leaves an existing folder of that name alone.
     let taken = meeting.user.notes + "/Friday"
     try FileManager.default.createDirectory(atPath: taken, withIntermediateDirectories: true)
     let place = try meeting.process.request("notes/rename", ["id": .string(meeting.id), "title": "Friday"])
     #expect(place["folder"]?.stringValue == taken + " 2")
     #expect(try FileManager.default.contentsOfDirectory(atPath: taken).isEmpty)
     #expect(read(taken + " 2/Tea.md") == "green\n")
-    // A process that starts later finds them there, and what other programs write there.
+    // A process that starts later finds the files there, and other programs' words in them.
     try meeting.process.shutdown()
     try "black\n".write(toFile: taken + " 2/Tea.md", atomically: true, encoding: .utf8)
     let again = try meeting.user.startInitialized()
@@ -180,7 +181,7 @@ struct MeetingTests {
     expectNoComplaints(cake)
   }
 
-  /// Both type into an item that both move, all at once, for a while.
+  /// Both people type into an item while one of them moves it.
   @Test(arguments: [31, 32] as [UInt64]) func wordsTypedWhileTheItemIsMovedGoWithIt(seed: UInt64) throws {
     var random = SeededGenerator(seed: seed)
     let ana = try Meeting()
@@ -196,12 +197,12 @@ struct MeetingTests {
       for (index, client) in clients.enumerated() {
         let word = "<\(index).\(round)>"
         let place = client.text.scalarStart(at: Int.random(in: 0...client.text.bytes.count, using: &random))
-        // Not inside another word, which would tear it.
+        // Not inside another word, which it would split.
         let start = client.text.bytes[..<place].lastIndex(of: UInt8(ascii: ">")).map { $0 + 1 } ?? 0
         client.edit(start..<start, with: word)
         client.flush()
         words.append(word)
-        // Only one of them moves: two who move an item at the same moment make two of it.
+        // Only one person moves it: two moves at the same moment would make two copies.
         if index == 1, Int.random(in: 0..<6, using: &random) == 0 {
           let move = client.process.startRequest(
             "notes/moveItem", ["uri": .string(client.uri), "position": JSONValue(round % 2)])
@@ -213,7 +214,7 @@ struct MeetingTests {
     try ModelClient.waitForConvergence(clients)
     let text = clients[0].text.string
     for word in words {
-      #expect(text.components(separatedBy: word).count == 2, "\(word) stands there once; seed \(seed)")
+      #expect(text.components(separatedBy: word).count == 2, "\(word) is there once; seed \(seed)")
     }
     #expect(requests.count > 3, "seed \(seed)")
     #expect(try items(ana.process, ana.id).count == 2)
@@ -254,7 +255,7 @@ struct MeetingTests {
     expectNoComplaints(cake)
   }
 
-  /// Made by the reference core to the schema, with the id as a UUID under tag 37.
+  /// The reference core makes the file by the schema, with the id as a UUID under tag 37.
   @Test func aFileOfTheReferenceCoreOpens() throws {
     let python =
       ProcessInfo.processInfo.environment["NOTES_TEST_PYTHON"] ?? NotesBinary.packageRoot + "/.build-venv/bin/python"

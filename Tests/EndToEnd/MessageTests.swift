@@ -4,12 +4,13 @@ import NotesHarness
 import TestSupport
 import Testing
 
-/// What is said when, on the screens of both editors: prompts and errors stay until they are read, and news waits.
+/// The timing of messages on the screens of both editors: prompts and errors stay until the person has read them, and
+/// news waits.
 @Suite(.ownThreads, .enabled(if: Requirements.editors, Requirements.editorsComment))
 struct MessageTests {
   static let kinds = ConditionTests.kinds
 
-  /// Ana's process, whose note the person has joined, and what Ben is there.
+  /// Ana's process, and Ben at an editor, who has joined her note.
   private struct Guest {
     let ana: OpenNote
     let ben: Person
@@ -40,7 +41,7 @@ struct MessageTests {
   @Test(arguments: kinds) func anErrorStaysUntilItIsReadAndNewsWaits(kind: String) throws {
     let guest = try Guest(kind)
     try guest.ben.act()
-    // Errors of the editors themselves.
+    // The editor's own errors.
     let error = kind == VimUnderTest.kind ? "E492: Not an editor command" : "Beginning of buffer"
     if kind == VimUnderTest.kind {
       try guest.ben.editor.session.terminal.type(":nonsense")
@@ -76,7 +77,7 @@ struct MessageTests {
     try guest.ben.sees(prompt)
     try guest.ana.process.request(
       "notes/setAccess", ["id": .string(guest.ana.id), "peer": guest.peer, "access": "read"])
-    // It has come when what the host writes next is there, or waits behind it.
+    // The news has arrived once the host's next edit has, or waits behind it.
     guest.ana.client.edit(0..<0, with: "rye ")
     guest.ana.client.flush()
     try guest.ana.process.waitFor("Ben to have it") {
@@ -94,8 +95,8 @@ struct MessageTests {
     try guest.ben.editor.waitForText("rye bread")
   }
 
-  /// The digits come while Vim waits for a key. It would map that key: the popup would take the first of what it is mapped to,
-  /// and the rest would be typed into the note.
+  /// The digits arrive while Vim waits for a key. Vim would map that key: the popup would take the first mapped key,
+  /// and the note would get the rest.
   @Test func theKeyThatClosesThePopupOfVimTypesNothing() throws {
     let guest = try Guest(VimUnderTest.kind)
     let editor = guest.ben.editor
@@ -111,8 +112,8 @@ struct MessageTests {
     #expect(try editor.evaluate("getline(1, '$')") == ["bread"])
   }
 
-  /// Vim holds an Escape back for a moment, since it may begin a longer key. A message shown meanwhile brought up the hit-enter
-  /// prompt, and the keys after it went nowhere.
+  /// Vim holds back an Escape for a moment, since it may begin a longer key. A message shown meanwhile used to bring up
+  /// the hit-enter prompt, which swallowed the next keys.
   @Test(arguments: kinds) func messagesThatComeAsTypingEndsSwallowNoKey(kind: String) throws {
     let person = try Person(kind)
     try meet(person, "Plan")
@@ -126,7 +127,7 @@ struct MessageTests {
       } else {
         try person.editor.session.terminal.type(word)
       }
-      // Each says what the agenda is.
+      // Each message shows the agenda.
       try person.editor.perform(.moveItem(1))
       try person.editor.perform(.moveItem(1))
       if kind == VimUnderTest.kind {
@@ -138,7 +139,7 @@ struct MessageTests {
     }
   }
 
-  /// Makes a meeting with one item, called like it, in the only window.
+  /// Makes a meeting with one item of the same title, in the only window.
   private func meet(_ person: Person, _ title: String) throws {
     try person.editor.perform(.meeting(title))
     try person.sees("No items yet")
@@ -193,7 +194,7 @@ struct MessageTests {
       try person.editor.session.terminal.type("jj")
       try person.editor.session.terminal.press("Enter")
     } else {
-      // The path takes the place of the directory that is offered.
+      // The path replaces the offered directory.
       try person.command(vim: "", emacs: "notes-export", answers: path)
       try person.sees("Export newdir as")
       try person.editor.session.terminal.type("automerge-repo")
@@ -222,7 +223,7 @@ struct MessageTests {
     #expect(words.allSatisfy { screen.contains($0[...]) }, "\(words) in \(screen)")
   }
 
-  /// The words of the ticket that the service has made last, as the record of the traffic has them.
+  /// The words of the service's last ticket, from the record of the traffic.
   private func ticketWords(_ person: Person) throws -> [String]? {
     _ = try person.editor.waitForTicket()
     let record = try #require(person.editor.session.records.last?.path)

@@ -4,16 +4,17 @@ import NotesHarness
 import TestSupport
 import Testing
 
-/// A person has one name: for peers, in status and invitations, in every process, from the first moment, and kept.
+/// A person has one name: for peers, in status and invitations, in every process, from the first moment, and after a
+/// restart.
 @Suite(.ownThreads, .enabled(if: Requirements.binary, Requirements.binaryComment))
 struct NameTests {
-  /// A person whose services are told no name on the command line, and whose login is "login".
+  /// A person whose login is "login", and whose services get no name on the command line.
   private struct Person {
     let user: NotesUser
 
     init(_ name: String) throws { user = try NotesUser(name) }
 
-    /// - Parameter name: what the editor's setting says; nil if there is none.
+    /// - Parameter name: the name in the editor's settings; nil if there is none.
     func start(userName name: String?) throws -> NotesProcess {
       let child = try ChildProcess(
         [
@@ -83,14 +84,14 @@ struct NameTests {
     // An editor without a setting, and a command.
     process = try ana.start(userName: nil)
     #expect(try ownName(in: process) == "Ana")
-    // Chosen: the old setting does not undo it.
+    // The person has chosen this name: the old setting does not replace it.
     _ = try process.request("notes/setName", ["name": "Zoe"])
     #expect(try ownName(in: process) == "Zoe")
     _ = try process.shutdown()
     process = try ana.start(userName: "Ana")
     #expect(try ownName(in: process) == "Zoe")
     _ = try process.shutdown()
-    // A new setting does.
+    // A new setting replaces it.
     process = try ana.start(userName: "Anna")
     #expect(try ownName(in: process) == "Anna")
     _ = try process.shutdown()
@@ -98,7 +99,7 @@ struct NameTests {
 
   @Test func theProcessWithTheNetworkTellsANameThatAnotherOneWasGiven() throws {
     let (ana, ben) = (try Person("Ana"), try Person("Ben"))
-    // It has the network, and knows no name.
+    // The first process has the network, and knows no name.
     let first = try ana.start(userName: nil)
     try first.waitFor("the network") { try first.request("notes/status")["network"] == "on" }
     let guest = try ben.start(userName: "Ben")
@@ -113,7 +114,7 @@ struct NameTests {
     _ = try first.request("notes/setName", ["name": "Zoe"])
     try waitFor("Zoe", in: guest)
     try second.waitFor("the name in the other process") { try ownName(in: second) == "Zoe" }
-    // The network goes to the process that is left, under the same name.
+    // The remaining process takes over the network, under the same name.
     try first.kill()
     try second.waitFor("the network") { try second.request("notes/status")["network"] == "on" }
     try second.waitFor("Ben") { try second.request("notes/peers")["peers"]?[0]?["state"] == "connected" }

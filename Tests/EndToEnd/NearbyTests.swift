@@ -4,7 +4,7 @@ import NotesHarness
 import TestSupport
 import Testing
 
-/// People on one network who know nothing of each other: network namespaces, real multicast, real links.
+/// People on one network who have not met: network namespaces, real multicast, real links.
 @Suite(
   .ownThreads, .serialized, .enabled(if: Requirements.binary, Requirements.binaryComment),
   .enabled(
@@ -48,7 +48,7 @@ struct NearbyTests {
     #expect(invitation?["from"]?["name"]?.stringValue == host.user.name)
     let answer = guest.process.startRequest(
       "notes/answer", ["invitation": invitation?["invitation"] ?? .null, "accept": true])
-    // Nothing is shared before the host has said that the digits are equal, too.
+    // Nothing is shared until the host has confirmed the digits, too.
     var accepted: JSONValue?
     try NotesProcess.wait(for: "the yes", of: [host.process, guest.process]) {
       accepted = try host.process.request("notes/invitations")["sent"]?.arrayValue?.first {
@@ -77,7 +77,7 @@ struct NearbyTests {
     try ModelClient.waitForConvergence([anas, bens])
     #expect(anas.text.string == "zero, by Ana\none\ntwo, by Ben\n")
     #expect(try ana.peer(named: "Ben")?["via"]?.stringValue?.hasPrefix(network.address(1)) == true)
-    // A person who leaves vanishes; what is shared brings them together again.
+    // A person who leaves disappears from the list; the shared note connects them again.
     try ben.process.shutdown()
     try NotesProcess.wait(for: "Ben to vanish", of: [ana.process]) { try ana.peer(named: "Ben")?["state"] == "known" }
     let back = try ben.user.startInTheOpen(prefix: network.prefix(1))
@@ -87,11 +87,11 @@ struct NearbyTests {
     expectNoComplaints(anas)
   }
 
-  /// How soon after a partition all have everything, on a machine that does nothing else.
+  /// How soon after a partition all people have all changes, on a machine that does nothing else.
   private static let promised: Duration = .seconds(2)
 
-  /// `NOTES_PARTITIONS=50` makes as many, and expects of a machine that does nothing else what is promised: two seconds.
-  /// `NOTES_PARTITION_MS=20000` makes each last so long.
+  /// `NOTES_PARTITIONS=50` makes as many partitions, and expects the promised two seconds, which needs a machine that
+  /// does nothing else. `NOTES_PARTITION_MS=20000` sets their length.
   @Test func cablesArePulledAndNothingIsLost() throws {
     let seed: UInt64 = 17
     var random = SplitMix64(seed: seed)
@@ -116,16 +116,12 @@ struct NearbyTests {
       } else {
         try network.setConnected(victim, false)
       }
-      // Some last so long that the kernel sends what is lost again only after seconds.
+      // Some partitions last so long that the kernel repeats lost packets only after seconds.
       let length = Duration.milliseconds(lengths[random.below(lengths.count)])
       for _ in 0..<30 {
         for client in clients { client.edit(0..<0, with: "\(round % 10)\(random.below(10))") }
         for client in clients { client.flush() }
-        let next = ContinuousClock.now + length / 30
-        repeat {
-          for client in clients { try client.process.collect() }
-          EditorSession.pause(next - .now)
-        } while ContinuousClock.now < next
+        try NotesProcess.listen(to: clients.map(\.process), for: length / 30)
       }
       if isOneWay {
         try network.setOneWay(from: victim, to: other, isOpen: true)
@@ -139,7 +135,7 @@ struct NearbyTests {
       if wanted != nil {
         #expect(pause < Self.promised, "round \(round), one way: \(isOneWay), it lasted \(length), seed \(seed)")
       }
-      // 30 edits of two characters by each of the three, every round.
+      // Each of the three people makes 30 edits of two characters every round.
       #expect(clients[0].text.string.count == 6 + (round + 1) * 180, "round \(round), seed \(seed)")
     }
     pauses.sort()

@@ -3,8 +3,8 @@ import Testing
 
 /// Runs a suite's tests on a few threads of their own instead of Swift's shared ones.
 ///
-/// These tests wait for processes by blocking. On the shared threads, of which there is one a core, that would stop
-/// every other test of the run.
+/// These tests block while they wait for processes. On the shared threads, one for each core, that would stop every
+/// other test of the run.
 struct OwnThreads: SuiteTrait, TestTrait, TestScoping {
   var isRecursive: Bool { true }
 
@@ -22,7 +22,7 @@ extension Trait where Self == OwnThreads {
 
 /// A task executor whose threads may be blocked.
 final class BlockingExecutor: TaskExecutor, @unchecked Sendable {
-  /// Stands in the dictionary of these threads.
+  /// The key in the dictionaries of these threads.
   static let mark = "blocking tests"
   static let shared = BlockingExecutor(threadCount: 3)
 

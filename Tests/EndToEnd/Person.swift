@@ -21,7 +21,7 @@ struct Person {
       : try EmacsUnderTest(user: user, seed: 1, maximumDelay: .zero)
     try editor.session.terminal.resize(columns: 80, rows: 24)
     if kind == VimUnderTest.kind {
-      // What it draws before it has heard of the size would stand on other rows. Vim can miss the news of it while it starts.
+      // Before Vim knows the size, it draws on other rows. It can miss the signal while it starts.
       let editor = editor
       try editor.session.wait(for: "Vim to have the size") {
         kill(editor.session.terminal.programProcessId, SIGWINCH)
@@ -35,7 +35,7 @@ struct Person {
     _ = try editor.waitUntilAttached()
   }
 
-  /// Waits until the screen has everything that the table says.
+  /// Waits until the screen has all texts of this row of the table.
   func shows(_ condition: String) throws {
     let row = try #require(table[condition], "no row \(condition)")
     try editor.session.wait(for: "\(row.texts(in: kind)) on the screen of \(kind)") {
@@ -44,7 +44,8 @@ struct Person {
     }
   }
 
-  /// Waits until the message was told, whether or not another one stands in its place by now, and the rest is on the screen.
+  /// Waits until the editor has shown the message, even if another one has replaced it by now, and the screen has the
+  /// rest.
   func hasShown(_ condition: String) throws {
     let row = try #require(table[condition], "no row \(condition)")
     let messages = kind == VimUnderTest.kind ? "execute('messages')" : ChaosPerson.emacsMessages
@@ -55,7 +56,7 @@ struct Person {
     }
   }
 
-  /// Does something harmless, by which what is on the last line counts as read.
+  /// Does something harmless, after which the last line counts as read.
   func act() throws {
     if kind == VimUnderTest.kind {
       try editor.session.terminal.press("Escape")
@@ -76,14 +77,14 @@ struct Person {
   /// Waits until the screen has a text.
   func sees(_ text: String) throws { try editor.waitForScreen(text) }
 
-  /// Gives a command by its name, as a person types it, with answers to what it asks.
+  /// Gives a command by its name, as a person types it, and answers its questions.
   func command(vim: String, emacs: String, answers: String...) throws {
     let terminal = editor.session.terminal
     if kind == VimUnderTest.kind {
       try terminal.type(":" + vim)
     } else {
       try terminal.press("M-x")
-      // The captured screen ends where the last character is that can be seen.
+      // The captured screen ends at the last visible character.
       try sees("M-x")
       try terminal.type(emacs)
       try sees("M-x " + emacs)
@@ -91,7 +92,7 @@ struct Person {
     try terminal.press("Enter")
     guard kind == EmacsUnderTest.kind else { return }
     for answer in answers {
-      // The prompt is there when what is typed appears.
+      // The prompt is there once it shows the typed answer.
       try terminal.type(answer)
       try sees(answer)
       try terminal.press("Enter")
@@ -100,7 +101,8 @@ struct Person {
 
   func type(_ text: String) throws {
     try editor.beginTypingAtEnd()
-    // At the beginning of a buffer it is an error, and Emacs forgets the keys that were typed before an error is shown.
+    // At the beginning of a buffer this key is an error, and Emacs discards keys that were typed before it shows an
+    // error.
     if kind == EmacsUnderTest.kind, try editor.state()?.text.isEmpty == false {
       try editor.session.terminal.press("C-b")
     }
@@ -109,7 +111,7 @@ struct Person {
     try editor.waitForText(text)
   }
 
-  /// So that `waitForTicket` waits for the next one.
+  /// Clears the ticket, so that `waitForTicket` waits for the next one.
   func forgetTicket() throws {
     _ = try editor.evaluate(kind == VimUnderTest.kind ? "setreg('\"', '')" : "(progn (setq kill-ring nil) t)")
   }

@@ -4,10 +4,10 @@ import NotesHarness
 import TestSupport
 import Testing
 
-/// Editors without a plugin of ours: any LSP client that takes `workspace/applyEdit`.
+/// Editors without a plugin of ours: any LSP client that supports `workspace/applyEdit`.
 @Suite(.ownThreads, .enabled(if: Requirements.binary, Requirements.binaryComment))
 struct PlainClientTests {
-  /// Ana with a plugin, and Bob, whose editor knows nothing of notes, in one note.
+  /// Ana, who has the plugin, and Bob, whose editor knows nothing of notes, in one note.
   private struct Pair {
     let ana: OpenNote
     let bob: PlainClient
@@ -27,7 +27,7 @@ struct PlainClientTests {
     pair.ana.client.edit(0..<0, with: "zero\n")
     pair.ana.client.flush()
     try pair.wait(for: "Ana's line") { pair.bob.text.string == "zero\none 😀\ntwo\n" }
-    // The echo of that edit is not typing; his own words after the wide character are.
+    // The echo of that edit does not count as typing; his own words after the wide character do.
     pair.bob.edit(14..<14, with: " and more")
     pair.bob.flush()
     try pair.wait(for: "Bob's words") { pair.ana.client.text.string == "zero\none 😀\n and moretwo\n" }
@@ -67,7 +67,7 @@ struct PlainClientTests {
       ])
     ana.client.edit(0..<0, with: "zero\n")
     ana.client.flush()
-    // What he writes does not take back what he was not sent.
+    // His text does not delete words that his editor has not received.
     bob.notify(
       "textDocument/didChange",
       [
@@ -129,7 +129,7 @@ struct PlainClientTests {
     #expect(actions[0]?["title"] == "Accept the invitation of Ana")
   }
 
-  /// Both type at random; Bob's editor tells of it late, and is now and then too busy to answer.
+  /// Both type at random; Bob's editor sends its changes late, and is sometimes too busy to answer.
   @Test(arguments: PlainClient.Manners.allCases, [41, 42] as [UInt64])
   func bothTypeAndNothingIsLost(_ manners: PlainClient.Manners, seed: UInt64) throws {
     var random = SeededGenerator(seed: seed)
@@ -137,7 +137,7 @@ struct PlainClientTests {
     let (ana, bob) = (pair.ana.client, pair.bob)
     var words: [String] = []
     func place(in text: ModelText) -> Int {
-      // Where no word is torn.
+      // A place where no word is split.
       let end = Int.random(in: 0...text.bytes.count, using: &random)
       return text.bytes[..<end].lastIndex(of: 0x0A).map { $0 + 1 } ?? 0
     }
@@ -177,8 +177,8 @@ struct PlainClientTests {
     try pair.wait(for: "equal buffers", settle)
     for word in words {
       let count = ana.text.string.components(separatedBy: word).count - 1
-      // A client that ignores versions may show an edit in a way that cannot be told from typing.
-      #expect(manners == .applies ? count >= 1 : count == 1, "\(word) stands there \(count) times; seed \(seed)")
+      // A client that ignores versions may show an edit in a way that looks like typing.
+      #expect(manners == .applies ? count >= 1 : count == 1, "\(word) is there \(count) times; seed \(seed)")
     }
     #expect(bob.appliedCount > 0 && bob.mostOutstanding == 1, "seed \(seed)")
     expectNoComplaints(ana, seed: seed)

@@ -4,7 +4,7 @@ import NotesHarness
 import TestSupport
 import Testing
 
-/// A person who has words among the recovered texts is told so, once, however the words came there.
+/// The service tells a person once about each recovered text, however it was recovered.
 @Suite(.ownThreads, .enabled(if: Requirements.binary, Requirements.binaryComment))
 struct RecoveredTextTests {
   private func news(_ process: NotesProcess) throws -> JSONValue {
@@ -26,10 +26,10 @@ struct RecoveredTextTests {
     #expect(event["message"] == "Kept as recovered: a copy of \"Weekly\"")
     let copy = try String(contentsOfFile: try #require(event["recovered"]?.stringValue), encoding: .utf8)
     #expect(copy == "tea\n")
-    // Whatever the umask is: the item's own file may have been for this person's eyes only.
+    // Private whatever the umask is: the item's own file may have been private.
     let folder = try FileManager.default.attributesOfItem(atPath: meeting.user.notes + "/.recovered")
     #expect(folder[.posixPermissions] as? Int == 0o700)
-    // What is kept later is told alone: the first text is known.
+    // The news of a later text names only that one: the person knows the first.
     try meeting.addItem()
     try meeting.waitForFile(true)
     try meeting.deleteItem()
@@ -64,7 +64,7 @@ struct RecoveredTextTests {
     #expect(try String(contentsOfFile: event["recovered"]?.stringValue ?? "", encoding: .utf8) == "tea\n")
   }
 
-  /// Ana's meeting, which Ben has joined and then closed his editor, and the file of an item of it.
+  /// Ana's meeting, which Ben has joined before he closed his editor, and the file of an item.
   private final class Meeting {
     let ana: NotesProcess
     let user: NotesUser
@@ -91,7 +91,8 @@ struct RecoveredTextTests {
     func deleteItem() throws { try ana.request("notes/delete", ["uri": item]) }
 
     func waitForFile(_ isThere: Bool) throws {
-      // A service that was killed while it removed the item may still know it by its name: the next file has another one.
+      // A service that was killed while it removed the item may still know its name: the next item's file then has
+      // another name.
       try ana.waitFor("the item's file") {
         let names = (try? FileManager.default.contentsOfDirectory(atPath: self.folder)) ?? []
         return names.contains { $0.hasPrefix("Drinks") } == isThere

@@ -3,7 +3,7 @@ import NotesHarness
 import TestSupport
 import Testing
 
-/// What callers of a service's port get that are not peers of its kind: nothing, and cheaply.
+/// Callers of a service's port that are not peers get nothing, and cost little.
 @Suite(.ownThreads, .enabled(if: Requirements.binary, Requirements.binaryComment))
 struct RefusalTests {
   private static let openSSL = NotesBinary.find("openssl")
@@ -42,7 +42,7 @@ struct RefusalTests {
       return ["-key", key, "-cert", certificate]
     }
 
-    /// Connects, says something, and returns all that came of it.
+    /// Connects, sends something, and returns the whole response.
     func call(_ options: [String]) throws -> String {
       let child = try ChildProcess(["openssl", "s_client", "-connect", "127.0.0.1:\(port)", "-quiet"] + options)
       child.write(Array("GET / HTTP/1.1\r\n\r\n".utf8))
@@ -50,9 +50,9 @@ struct RefusalTests {
       return String(decoding: child.output, as: UTF8.self)
     }
 
-    /// How much of the processor the service has had, in milliseconds.
+    /// The processor time of the service, in milliseconds.
     func processorMilliseconds() throws -> Double {
-      // Of the thread with the loop: nanoseconds that it ran, nanoseconds that it waited, and how often.
+      // The loop's thread: nanoseconds that it ran, nanoseconds that it waited, and how often.
       let line = try String(contentsOfFile: "/proc/\(process.child.processId)/schedstat", encoding: .utf8)
       return try #require(line.split(separator: " ").first.flatMap { Double($0) }) / 1e6
     }
@@ -77,7 +77,7 @@ struct RefusalTests {
       print("refused, \(what): \((each * 100).rounded() / 100) ms of the processor each")
       #expect(each < 5, "\(what): \(each) ms")
     }
-    // And the peers are undisturbed.
+    // Peers are not affected.
     let ben = try JoinedNote("Ben", ticket: try host.ticket())
     #expect(ben.client.text.string == "a secret word\n")
   }
@@ -110,7 +110,7 @@ struct RefusalTests {
   @Test(.enabled(if: openSSL != nil, "SKIPPED: needs the program openssl"))
   func aCertificateOfAMegabyteGetsNothing() throws {
     let host = try Host()
-    // Names enough to fill it.
+    // Enough names to fill it.
     let names = (0..<20_000).map { "DNS.\($0 + 1) = \(String(repeating: "x", count: 40))\($0).example" }
     let configuration = host.directory.file("large.cnf")
     let text = """

@@ -4,10 +4,10 @@ import NotesHarness
 import TestSupport
 import Testing
 
-/// Ana removes Ben permanently; Carol, and all whom Carol let in, continue with her.
+/// Ana removes Ben permanently; Carol, and everyone that Carol invited, continue with her.
 @Suite(.ownThreads, .enabled(if: Requirements.binary, Requirements.binaryComment))
 struct RemovalTests {
-  /// Ana, whose note it is, and Ben and Carol, who have it open.
+  /// Ana, who hosts the note, and Ben and Carol, who have it open.
   private struct Three {
     let ana: OpenNote
     let ben: JoinedNote
@@ -60,7 +60,7 @@ struct RemovalTests {
     #expect(own["message"] == "Ben was removed from \"Shopping\"; the others go on")
     _ = try three.ben.process.waitForNotification("notes/event") { $0["kind"] == "unshared" }
 
-    // No one opened anything, and both type into the same buffers as before.
+    // Neither of them has reopened the note: both type into the same buffers as before.
     type("from Ana\n", at: 0, in: ana)
     try three.wait("Carol has Ana's line") { carol.text.string.contains("from Ana\n") }
     type("from Carol\n", at: 0, in: carol)
@@ -82,13 +82,13 @@ struct RemovalTests {
     let rows = try three.carol.process.request("notes/history", ["id": .string(new)])["changes"]?.arrayValue ?? []
     let authors = Set(rows.compactMap { $0["author"]?.stringValue })
     #expect(authors.isSuperset(of: ["Ana", "Carol"]), "\(authors)")
-    // What one wrote before can still be undone, and the file is the same one.
+    // Ana can still undo what she wrote before, and the file is the same one.
     #expect(try three.ana.process.request("notes/open", ["id": .string(new)])["uri"]?.stringValue == ana.uri)
     #expect(ana.complaints == [] && carol.complaints == [] && ben.complaints == [])
     for process in three.processes { try process.shutdown() }
   }
 
-  /// The control: taking access back moves nothing.
+  /// The control: revoking access keeps the document.
   @Test func takingAccessBackKeepsTheDocument() throws {
     let three = try Three()
     let answer = try three.ana.process.request(
@@ -98,7 +98,7 @@ struct RemovalTests {
     type("from Ana\n", at: 0, in: three.ana.client)
     try three.wait("Carol has it") { three.carol.client.text.string.hasPrefix("from Ana\n") }
     #expect(try ids(three.ana.process) == [three.ana.id] && ids(three.carol.process) == [three.ana.id])
-    // Whether a person could be removed can be asked, and changes nothing.
+    // A client can ask whether a person can be removed, which changes nothing.
     let people =
       try three.ana.process.request("notes/people", ["id": .string(three.ana.id)])["people"]?.arrayValue ?? []
     for person in people where person["access"] == "write" && person["peer"]?.stringValue != three.benPeer {
@@ -114,7 +114,7 @@ struct RemovalTests {
     for process in three.processes { try process.shutdown() }
   }
 
-  /// Carol is away when it happens, types without a network, and comes back.
+  /// Carol is offline during the removal, types, and connects again.
   @Test func wordsTypedOfflineAreInTheNewDocumentAndThoseOfTheOneWhoWasRemovedAreNot() throws {
     let three = try Three()
     try three.carol.process.shutdown()
@@ -144,7 +144,7 @@ struct RemovalTests {
     }
     #expect(!after.text.string.contains("from Ben"))
     #expect(try ids(online) == [new])
-    // A second start finds nothing more to do.
+    // After another start the service has nothing more to do.
     try online.shutdown()
     let again = try three.carol.user.startInitialized()
     #expect(try ids(again) == [new])
@@ -155,7 +155,7 @@ struct RemovalTests {
     for process in [three.ana.process, three.ben.process, again] { try process.shutdown() }
   }
 
-  /// Of a meeting each item is a buffer.
+  /// Each item of a meeting has a buffer of its own.
   @Test func aMeetingGoesOnWithAllItsItems() throws {
     let ana = try NotesUser("Ana").startInitialized()
     let meeting = try ana.request("notes/create", ["title": "Monday", "kind": "meeting"])
@@ -182,7 +182,7 @@ struct RemovalTests {
       zip(own, theirs).allSatisfy { $0.text.string == $1.text.string && $0.text.string.contains("Carol") }
     }
     #expect(zip(own, ["Budget", "Travel"]).allSatisfy { $0.text.string.hasSuffix($1 + "\n") })
-    // The agenda is the new document's, with the same files.
+    // The agenda is that of the new document, with the same files.
     let after = try carol.request("notes/items", ["id": new])["items"]?.arrayValue ?? []
     #expect(after.map { $0["uri"]?.stringValue } == theirs.map(\.uri))
     #expect(try ids(ana) == [new.stringValue] && ids(carol) == [new.stringValue])
@@ -196,7 +196,7 @@ struct RemovalTests {
     let client = try ModelClient(second, note: second.request("notes/open", ["id": .string(three.ana.id)]))
     type("second\n", at: 0, in: client)
     try three.wait("the first editor has it") { three.ana.client.text.string.hasPrefix("second\n") }
-    // Asked of the one that may not have the network.
+    // The request goes to the process that may not have the network.
     let answer = try second.request(
       "notes/remove", ["uri": .string(client.uri), "peer": .string(three.benPeer), "moveOn": true])
     let new = try #require(answer["id"]?.stringValue)
@@ -213,7 +213,7 @@ struct RemovalTests {
     for process in three.processes + [second] { try process.shutdown() }
   }
 
-  /// Carol has two editors, and the service of one of them is killed right after she has heard.
+  /// Carol has two editors, and the service of one of them is killed right after it knows of the removal.
   @Test func bothEditorsOfAGuestGoOnAlsoWhenAServiceIsKilled() throws {
     let three = try Three()
     let second = try three.carol.user.startInitialized()
@@ -228,7 +228,7 @@ struct RemovalTests {
     type("from Carol\n", at: 0, in: three.carol.client)
     three.carol.process.child.send(signal: SIGKILL)
     try three.carol.process.child.waitForExit()
-    // Typed while no service hears it.
+    // Typed while no service runs.
     type("meanwhile\n", at: 0, in: three.carol.client)
     let again = try three.carol.user.startInitialized()
     three.carol.client.reattach(to: again)
@@ -239,7 +239,7 @@ struct RemovalTests {
         && ["more\n", "from Carol\n", "meanwhile\n"].allSatisfy(text.contains)
     }
     let lines = three.ana.client.text.string.split(separator: "\n")
-    #expect(Set(lines).count == lines.count, "nothing stands twice: \(lines)")
+    #expect(Set(lines).count == lines.count, "no line appears twice: \(lines)")
     #expect(try ids(again) == [new] && ids(second) == [new])
     for process in running { try process.shutdown() }
   }

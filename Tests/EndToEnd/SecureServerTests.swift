@@ -4,7 +4,7 @@ import NotesHarness
 import TestSupport
 import Testing
 
-/// A server with a certificate (`wss`), and people whose services have nothing in common but that server.
+/// A server with a certificate (`wss`), and people whose services can only reach that server.
 @Suite(
   .ownThreads, .enabled(if: Requirements.binary, Requirements.binaryComment),
   .enabled(if: TestAuthority.isAvailable, "needs openssl"))
@@ -31,7 +31,7 @@ struct SecureServerTests {
 
   /// A person's service.
   ///
-  /// - Parameter trusts: whether the system of that person trusts the authority.
+  /// - Parameter trusts: whether this person's system trusts the authority.
   private func start(_ name: String, trusts: Bool = true) throws -> NotesProcess {
     let user = try NotesUser(name)
     let environment = trusts ? ["SSL_CERT_FILE": authority.authorityFile] : [:]
@@ -49,7 +49,7 @@ struct SecureServerTests {
     #expect(server.websocket.hasPrefix("wss://127.0.0.1:"))
     let people = [try start("Ana"), try start("Ben")]
     for person in people { #expect(try connect(person)["state"] == "connected") }
-    // Each publishes a note of their own, and the other joins it by its URL: no ticket, no other way between them.
+    // Each person publishes a note, and the other joins it by its URL: without a ticket and without any other link.
     for (owner, guest) in [(people[0], people[1]), (people[1], people[0])] {
       let note = try owner.request("notes/create", ["title": "Shopping", "text": "milk\n"])
       let mine = try ModelClient(owner, note: note)

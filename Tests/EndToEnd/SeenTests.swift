@@ -4,8 +4,7 @@ import NotesHarness
 import TestSupport
 import Testing
 
-/// A person who chose to be visible on the network is found there as soon as an editor runs, although nothing is open
-/// in it.
+/// A person who chose to be visible on the network appears there as soon as an editor runs, even without an open note.
 @Suite(
   .ownThreads, .serialized, .enabled(if: Requirements.binary, Requirements.binaryComment),
   .enabled(if: NotesBinary.find("tmux") != nil, "SKIPPED: needs tmux"),
@@ -41,7 +40,7 @@ struct SeenTests {
   @Test func aPersonWhoChoseToBeVisibleIsSeenWithNothingOpen() throws {
     let network = try NetworkNamespaces(count: 2)
     let ben = try NotesUser("Ben").startInTheOpen(prefix: network.prefix(1))
-    // The hidden people's editors are started first, and so have more time.
+    // The hidden people's editors start first, so they have more time to appear by mistake.
     var terminals: [Terminal] = []
     var expected: Set<String> = []
     for (isVisible, editor) in [false, true].flatMap({ choice in ["vim", "nvim", "emacs"].map { (choice, $0) } }) {

@@ -4,7 +4,7 @@ import NotesHarness
 import TestSupport
 import Testing
 
-/// `notes-lsp serve` as its operator and its peers see it.
+/// `notes-lsp serve` from the view of its operator and its peers.
 @Suite(.ownThreads, .enabled(if: Requirements.binary, Requirements.binaryComment))
 struct ServeTests {
   private let directory: TemporaryDirectory
@@ -44,7 +44,7 @@ struct ServeTests {
     #expect(status["running"] == true)
     #expect(status["service"]?["stored"] == true)
     #expect(status["service"]?["network"] == "on")
-    // Its store is used by one server at a time.
+    // Only one server at a time may use its store.
     let second = try ChildProcess.run(ServerProcess.command(home: home, options: []))
     #expect(second.exit == .code(1))
     #expect(String(decoding: second.errorOutput, as: UTF8.self).contains("Another notes-lsp already serves"))
@@ -79,7 +79,7 @@ struct ServeTests {
     }
   }
 
-  /// Two people who are never online together: the server has what the first wrote when the second comes.
+  /// Two people who are never online together: when the second connects, the server has the words of the first.
   @Test func aNoteOfTheServersOutlivesEveryVisitAndTheServersOwnEnd() throws {
     var server = try ServerProcess(home: home, options: ["--metrics", "127.0.0.1:0"])
     let created = try server.run(["new", "Shopping", "--json", "--notes", directory.file("server-notes")])

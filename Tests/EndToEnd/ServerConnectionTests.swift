@@ -28,7 +28,7 @@ struct ServerConnectionTests {
     try process.request("notes/connect", ["url": .string(server.websocket), "token": .string(token)])
   }
 
-  /// A person's service that is connected, and waits until it is.
+  /// Starts a person's service, and waits until it is connected.
   private func connected(_ user: NotesUser, to server: ServerProcess) throws -> NotesProcess {
     let process = try user.startInitialized()
     #expect(try connect(process, to: server)["state"] == "connected")
@@ -63,7 +63,7 @@ struct ServerConnectionTests {
     #expect(try server.metrics()["notes_changes_total{direction=\"in\"}"] ?? 0 >= 3)
   }
 
-  /// Neither can be called by the other, and only Ana knew of the server: its ticket is all that Ben gets.
+  /// Neither service can call the other, and only Ana knows the server: Ben gets nothing but the ticket.
   @Test func aTicketThatNamesAServerBringsTwoPeopleTogether() throws {
     let server = try server()
     let ana = try connected(NotesUser("Ana"), to: server)
@@ -72,7 +72,7 @@ struct ServerConnectionTests {
     let ticket = try #require(published["ticket"]?.stringValue)
     #expect(ticket == "\(server.websocket)#automerge:\(anas.id)")
 
-    // A server that does not let one in is not remembered.
+    // The service does not remember a server that has refused it.
     let ben = try NotesUser("Ben").startInitialized()
     let refusal = try ben.refusal("notes/join", ["ticket": .string(ticket)])
     #expect(refusal?.kind == "unreachable", "\(String(describing: refusal))")
@@ -89,7 +89,7 @@ struct ServerConnectionTests {
     try ModelClient.waitForConvergence([anas, bens])
     expectNoComplaints(anas, bens)
 
-    // One who is connected already joins with the plain ticket.
+    // A person who is already connected joins with the plain ticket.
     let cyd = try connected(NotesUser("Cyd"), to: server)
     let cyds = try ModelClient(cyd, note: try cyd.request("notes/join", ["ticket": .string(ticket)]))
     try ModelClient.waitForConvergence([anas, bens, cyds])
@@ -133,10 +133,10 @@ struct ServerConnectionTests {
     bens.flush()
     try ben.waitFor("the server has it") { try isInSync(bens) }
     try ben.shutdown()
-    // The server is remembered, and nothing has to be opened for the text to come.
+    // The service remembers the server, and receives the text without an open note.
     ana = try anaUser.startInitialized()
     let path = try #require(place["path"]?.stringValue)
-    try ana.waitFor("the file has what Ben wrote") {
+    try ana.waitFor("the file has Ben's words") {
       (try? String(contentsOfFile: path, encoding: .utf8)) == "bread\nmilk\n"
     }
   }
@@ -167,7 +167,7 @@ struct ServerConnectionTests {
     secret.flush()
     try ana.waitFor("the server has the other note") { try isInSync(open) }
     #expect(try server.metrics()["notes_documents_open"] == 1)
-    // No other person can ask for it there.
+    // No other person can request it there.
     let ben = try connected(try NotesUser("Ben"), to: server)
     #expect(try ben.refusal("notes/join", ["ticket": .string("automerge:\(secret.id)")])?.kind == "notFound")
     try ana.request("notes/unshare", ["uri": .string(open.uri), "peer": .string(server.websocket)])
@@ -182,7 +182,7 @@ struct ServerConnectionTests {
     #expect(answer["message"]?.stringValue?.contains("refuses the token") == true, "\(answer)")
     #expect(try server.metrics()["notes_connections{network=\"websocket\"}"] == 0)
     #expect(!server.log.contains("wrong"))
-    // A better one replaces it.
+    // A valid token replaces it.
     _ = try connect(ana, to: server)
     try ana.waitFor("connected") {
       try ana.request("notes/peers")["peers"]?.arrayValue?.first?["state"] == "connected"
@@ -223,7 +223,7 @@ struct ServerConnectionTests {
     #expect(try note.user.run(["peers"]).output.contains("connected"))
     #expect(try note.user.run(["disconnect", server.websocket]).exit == .code(0))
     #expect(try note.user.run(["disconnect", server.websocket]).exit == .code(1))
-    // Without an editor it is only remembered.
+    // Without an editor, the server is only remembered.
     try note.process.shutdown()
     let later = try note.user.run(["connect", server.websocket, "--token", Self.token])
     #expect(later.output.contains("remembered, not connected yet"))

@@ -4,7 +4,7 @@ import NotesHarness
 import TestSupport
 import Testing
 
-/// People at real editors who have nothing in common but a server: each connects by the plugin's command, typed on a keyboard.
+/// People at real editors who can only reach a server: each connects by typing the plugin's command.
 @Suite(
   .ownThreads, .enabled(if: Requirements.editors, Requirements.editorsComment),
   .enabled(if: TestAuthority.isAvailable, "needs openssl"))
@@ -50,9 +50,9 @@ struct ServerEditorTests {
       try answerPublish(owner)
       let ticket = try publishedTicket(owner)
       #expect(ticket.hasPrefix("\(server.websocket)#automerge:"))
-      // All join the first note; for the others it is enough that one does.
+      // All people join the first note; each further note is joined by one person.
       for guest in number == 0 ? Array(editors.dropFirst()) : [editors[number - 1]] {
-        // In no note, so nothing is offered.
+        // Without an open note, so the editor offers nothing.
         if number == 0 { try connect(guest, to: server) }
         try guest.join(ticket)
         try guest.session.wait(for: "the other's note") { try guest.documentId() == id }
@@ -92,7 +92,7 @@ struct ServerEditorTests {
     try waitUntilConnected(editor)
   }
 
-  /// In a note the question may stand in the place of the message.
+  /// With an open note, the question may have replaced the message.
   private func waitUntilConnected(_ editor: any EditorUnderTest) throws {
     try editor.session.wait(for: "the connection") {
       let screen = try editor.session.terminal.screen()
@@ -100,7 +100,7 @@ struct ServerEditorTests {
     }
   }
 
-  /// Publishes the current note, for which the editor asks.
+  /// Publishes the current note, answering the editor's question.
   private func answerPublish(_ editor: any EditorUnderTest) throws {
     let terminal = editor.session.terminal
     if editor is EmacsUnderTest {
@@ -124,7 +124,7 @@ struct ServerEditorTests {
     return try editor.evaluate(code).stringValue ?? ""
   }
 
-  /// Each types a word, which the other then has.
+  /// Each person types a word, which the other must receive.
   private func typeBothWays(_ word: String, _ first: any EditorUnderTest, _ second: any EditorUnderTest) throws {
     for (writer, reader) in [(first, second), (second, first)] {
       let word = "\(type(of: writer).kind)\(word)"

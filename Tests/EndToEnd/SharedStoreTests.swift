@@ -4,7 +4,7 @@ import NotesHarness
 import TestSupport
 import Testing
 
-/// Three servers on one PostgreSQL, and people on different ones of them.
+/// Three servers on one PostgreSQL, and people who are connected to different ones.
 @Suite(
   .ownThreads, .enabled(if: Requirements.binary && Database.isThere, "SKIPPED: needs notes-lsp and PostgreSQL's server")
 )
@@ -42,7 +42,7 @@ struct SharedStoreTests {
         "notes/publish", ["id": place["id"] ?? .null, "url": .string(servers[0].websocket)])["url"] ?? .null
     var clients = [try ModelClient(people[0], note: place)]
     for person in people.dropFirst() {
-      // The server finds the document in the database as soon as the other one has stored it.
+      // The server finds the document in the database as soon as the other server has stored it.
       var note: JSONValue?
       try person.waitFor("the note") {
         note = try? person.request("notes/join", ["ticket": url])
@@ -62,7 +62,7 @@ struct SharedStoreTests {
     }
     type("all")
     try converge("all")
-    // One server dies under typing; its person goes on typing, and connects to another one.
+    // A server dies while its person types; the person keeps typing, and connects to another one.
     type("killed")
     servers[0].signal(SIGKILL)
     _ = try servers[0].child.waitForExit()
@@ -72,13 +72,14 @@ struct SharedStoreTests {
     try people[0].request("notes/publish", ["id": place["id"] ?? .null, "url": .string(servers[1].websocket)])
     try converge("killed")
     try converge("meanwhile")
-    // The database is away: typing goes on between those on one server, and everything is stored when it is back.
+    // The database is stopped: people on the same server keep typing with each other, and everything is stored once it
+    // runs again.
     try database.stop()
     type("away")
     try ModelClient.waitForConvergence(clients)
     try database.start()
     try converge("away")
-    // Neither a server nor a person without a key claims anything that is another's.
+    // Neither a server nor a person without a key claims another person's changes.
     for log in servers.map(\.log) + people.map({ String(decoding: $0.child.errorOutput, as: UTF8.self) }) {
       #expect(!log.contains("claims an actor"), "\(log)")
     }

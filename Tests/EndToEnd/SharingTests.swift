@@ -4,7 +4,7 @@ import NotesHarness
 import TestSupport
 import Testing
 
-/// Two and more people's services, driven over standard input, on one shared note.
+/// The services of two or more people, driven over standard input, on one shared note.
 @Suite(.ownThreads, .enabled(if: Requirements.binary, Requirements.binaryComment))
 struct SharingTests {
   /// Lets all clients do random things, one at a time in random order, while messages arrive.
@@ -12,7 +12,7 @@ struct SharingTests {
     for _ in 0..<steps {
       clients[random.below(clients.count)].performRandomStep(using: &random)
       if random.chance(70) { for client in clients { try client.process.collect() } }
-      if random.chance(5) { EditorSession.pause(.milliseconds(random.below(8))) }
+      if random.chance(5) { Polling.randomRest(milliseconds: random.below(8)) }
     }
   }
 
@@ -43,7 +43,7 @@ struct SharingTests {
       try ana.process.respond("notes/unshare", params)["error"]?["message"]?.stringValue
     }
     #expect(try refusal(note) == "This note is not shared.")
-    // A ticket that is still unused can be ended, and so can each person's access.
+    // The host can cancel an unused ticket, and end each person's access.
     _ = try ana.process.request("notes/share", note)
     #expect(try refusal(note) == nil)
     #expect(try refusal(note) == "This note is not shared.")
@@ -67,7 +67,7 @@ struct SharingTests {
       ben.client.flush()
       try NotesProcess.wait(for: "the edit", of: [ana.process, ben.process]) { ana.client.queuedEditCount > before }
     }
-    // Typed before the edits were applied: both are dropped, and nothing needs to be sent instead.
+    // Typed before the edits were applied: the client drops both edits, and the service need not send anything instead.
     ana.client.edit(5..<5, with: "kept\n")
     ana.client.flush()
     try ModelClient.waitForConvergence([ana.client, ben.client])
@@ -99,7 +99,8 @@ struct SharingTests {
     try ben.process.shutdown()
   }
 
-  /// Cleo's caret comes to Ben by way of Ana. When Ben shares with Ana no more, Cleo is not in his note either, and it is no news.
+  /// Ben receives Cleo's caret from Ana. When Ben no longer shares the note with Ana, Cleo is not in his note either,
+  /// which is no news.
   @Test func aGuestThatLeavesANoteSeesNoPeopleInItAnyMore() throws {
     let ana = try OpenNote("Ana", text: "note\n")
     let ticket = try ana.process.request("notes/share", ["id": .string(ana.id), "uses": 2])["ticket"]?.stringValue
@@ -137,7 +138,7 @@ struct SharingTests {
     var random = SplitMix64(seed: seed)
     let ana = try OpenNote("Ana")
     let ben = try JoinedNote("Ben", ticket: ana.ticket())
-    // Words that have nothing in common, so that no comparison of texts can take one for a changed other.
+    // Words that have nothing in common, so that no diff can treat one as a change of another.
     let words = [("quince", "Zürich", "fjord"), ("bumph", "gizmo", "vexed"), ("waltz", "kylix", "nymph")]
     for (sent, typed, said) in words {
       try scramble([ana.client, ben.client], steps: 100, using: &random)
@@ -145,7 +146,7 @@ struct SharingTests {
       ana.client.flush()
       try ana.client.process.kill()
       ana.client.isUnsafe = false
-      // The buffer lives on and is typed into while no service listens.
+      // The buffer outlives the service, and Ana types while no service runs.
       ana.client.edit(0..<0, with: "\(typed)\n")
       try scramble([ben.client], steps: 50, using: &random)
       ben.client.edit(0..<0, with: "\(said)\n")

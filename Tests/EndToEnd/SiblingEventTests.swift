@@ -4,14 +4,14 @@ import NotesHarness
 import TestSupport
 import Testing
 
-/// Several editors of one person, of which one has the network: all hear what others do.
+/// Several editors of one person, one of which has the network: all get the news of other people.
 @Suite(.ownThreads, .enabled(if: Requirements.binary, Requirements.binaryComment))
 struct SiblingEventTests {
   @Test func anInvitationReachesTheEditorsOfAllProcessesAndAnyOfThemAnswersIt() throws {
     let ana = try OpenNote(text: "milk\n")
     let others = try (0..<2).map { _ in try ana.user.startInitialized() }
     for other in others {
-      // The first process has the network, and this one reaches it.
+      // This process reaches the first one, which has the network.
       try other.waitFor("the first process") {
         try other.request("notes/peers")["self"]?["fingerprint"]?.stringValue?.isEmpty == false
       }
@@ -25,7 +25,7 @@ struct SiblingEventTests {
     for process in others + [ana.process] {
       let invited = try process.waitForNotification("notes/event") { $0["kind"] == "invited" }
       #expect(invited["message"]?.stringValue?.contains("Bob invites you to \"Cake\"") == true)
-      // Each is told once.
+      // Each editor gets the news once.
       let id = invited["invitation"]
       #expect(process.messages.count { $0["params"]?["invitation"] == id && id != nil } == 1)
     }

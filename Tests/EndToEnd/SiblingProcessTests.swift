@@ -22,7 +22,7 @@ struct SiblingProcessTests {
     let second = try note.user.startInitialized()
     let client = try ModelClient(second, note: try listed(note.id, by: second))
     try ModelClient.waitForConvergence([note.client, client])
-    // That the first has the network is no fault to be shown.
+    // The status does not report an error because the first process has the network.
     #expect(try second.request("notes/status", ["uri": .string(client.uri)])["network"] == "on")
     note.client.edit(0..<0, with: "first ")
     client.edit(0..<0, with: "second ")
@@ -86,7 +86,7 @@ struct SiblingProcessTests {
     note.client.edit(0..<0, with: "zero ")
     note.client.flush()
     try ModelClient.waitForConvergence([note.client])
-    // Time enough for a process that would write it.
+    // Enough time for a process that would write it by mistake.
     try second.request("notes/open", ["id": .string(note.id)])
     #expect(try String(contentsOfFile: path, encoding: .utf8) == "one\n")
     note.client.close()
@@ -95,7 +95,7 @@ struct SiblingProcessTests {
     }
   }
 
-  /// `NOTES_ROUNDS` makes it longer.
+  /// `NOTES_ROUNDS` makes the test longer.
   @Test func fourProcessesTypeIntoOneNote() throws {
     let rounds = numbers(fromEnvironment: "NOTES_ROUNDS")?.first ?? 40
     let note = try OpenNote(text: "x\n")
@@ -116,7 +116,7 @@ struct SiblingProcessTests {
       }
       for client in clients { try client.process.collect() }
     }
-    // All of it was sent at once, and a debug build is slow at telling who lacks what.
+    // All of it was sent at once, and a debug build is slow at finding out what each peer lacks.
     try ModelClient.waitForConvergence(clients)
     let text = clients[0].text.string
     #expect(clients.allSatisfy { $0.text.string == text }, "seed \(random.seed)")

@@ -4,7 +4,7 @@ import NotesHarness
 import TestSupport
 import Testing
 
-/// The subcommands that look after a store, beside a service that uses it.
+/// The subcommands that maintain a store, beside a service that uses it.
 @Suite(.ownThreads, .enabled(if: Requirements.binary, Requirements.binaryComment))
 struct StoreCommandTests {
   private func storedNote(_ text: String) throws -> OpenNote {
@@ -44,7 +44,7 @@ struct StoreCommandTests {
     #expect(report["documents"]?[0]?["id"]?.stringValue == note.id)
     #expect(try note.user.run(["fsck", "--json"]).output == found.output, "looking changes nothing")
     #expect(try note.user.run(["fsck", "--repair"]).exit == .code(1))
-    // What could not be read is put aside; nothing is left to complain of.
+    // Rows that could not be read are set aside; the command then finds no more problems.
     #expect(try note.user.run(["fsck"]).exit == .code(0))
   }
 
@@ -110,7 +110,7 @@ struct StoreCommandTests {
     let user = try NotesUser("Ana")
     let command = try user.command().map { $0 == user.home ? disk + "/home" : $0 }.map { "'\($0)'" }
     let filler = disk + "/filler"
-    // The inner shell makes room when it is told to by a file outside.
+    // The inner shell frees space when a file outside appears.
     let script = """
       mount -t tmpfs -o size=2m tmpfs \(disk) || exit 77
       mkdir \(disk)/home

@@ -4,7 +4,7 @@ import NotesHarness
 import TestSupport
 import Testing
 
-/// The subcommands as a person sees them: on a terminal.
+/// The subcommands on a terminal, as a person sees them.
 @Suite(
   .ownThreads, .enabled(if: Requirements.binary, Requirements.binaryComment),
   .enabled(if: NotesBinary.find("tmux") != nil, "SKIPPED: needs tmux"))
@@ -19,7 +19,7 @@ struct TerminalCommandTests {
       environment: ["NOTES_HOME": user.home, "NOTES_DIR": user.notes])
   }
 
-  /// Waits until the screen shows something, and returns it. The lines of processes that are named are read meanwhile.
+  /// Waits until the screen shows a text, and returns the screen. Reads the output of these processes meanwhile.
   @discardableResult
   private func wait(
     for text: String, on terminal: Terminal, _ processes: NotesProcess...
@@ -39,7 +39,7 @@ struct TerminalCommandTests {
     let ana = try NotesUser("Ana")
     let screen = try wait(for: "[ended]", on: terminal(ana, []))
     #expect(screen.contains("multiplayer for the notes") && screen.contains("notes-lsp --help"), "\(screen)")
-    // With options it serves, and says that it waits.
+    // With options it serves, and says that it waits for an editor.
     let serving = try terminal(ana, ["--no-network"])
     try wait(for: "Waiting for an editor", on: serving)
   }
@@ -64,18 +64,18 @@ struct TerminalCommandTests {
     let terminal = try terminal(ana, ["import"] + files[..<10] + [ana.directory.file("missing.md")] + files[10...])
     let bar = "Importing [##############################] 26 of 26"
     let screen = try wait(for: "[ended]", on: terminal)
-    // The bar gives its line back.
+    // The progress bar clears its line.
     #expect(!screen.contains(bar) && screen.contains("1 of 26 files were not imported."), "\(screen)")
     let listed = try ana.run(["list"])
     #expect(listed.output.split(separator: "\n").count == count, "\(listed.output)")
 
-    // Elsewhere than on a terminal some lines say it, and the paths alone are the result.
+    // Without a terminal, lines on standard error report the progress, and standard output has only the paths.
     let binary = try #require(NotesBinary.path)
     let again = try ChildProcess.run(
       [binary, "import"] + Array(repeating: files[0], count: 100) + ["--home", ana.home, "--notes", ana.notes])
     #expect(String(decoding: again.errorOutput, as: UTF8.self).contains("Importing: 50 of 100\n"), "\(again)")
 
-    // The files of a folder count as if they were named.
+    // The files of a folder count as if they were arguments.
     let folder = try ana.directory.directory("folder")
     for number in 1...100 {
       try "# Note\n".write(toFile: "\(folder)/\(number).txt", atomically: true, encoding: .utf8)
@@ -84,7 +84,7 @@ struct TerminalCommandTests {
     #expect(String(decoding: whole.errorOutput, as: UTF8.self).contains("Importing: 50 of 100\n"), "\(whole)")
   }
 
-  /// What a command writes to a terminal, with the lines that it has written over.
+  /// A command's output to a terminal, including the lines that it has overwritten.
   private func written(by user: NotesUser, _ arguments: [String]) throws -> String {
     let binary = try #require(NotesBinary.path)
     let result = try ChildProcess.run(
@@ -101,11 +101,11 @@ struct TerminalCommandTests {
         .write(toFile: file, atomically: true, encoding: .utf8)
       let output = try written(by: ana, ["import", file])
       #expect(output.contains("\rImporting [") == (name == "large"), "\(output)")
-      // The bar gives its line back.
+      // The progress bar clears its line.
       if name == "large" { #expect(output.contains("2 of 5 MB\r") && output.contains("\r\u{1B}[K/"), "\(output)") }
       #expect(output.contains("\(name).md"))
     }
-    // Elsewhere than on a terminal only what takes long is told.
+    // Without a terminal, the command reports progress only if it takes long.
     let binary = try #require(NotesBinary.path)
     let again = try ChildProcess.run(
       [binary, "import", ana.directory.file("large.md"), "--home", ana.home, "--notes", ana.notes])
@@ -124,12 +124,12 @@ struct TerminalCommandTests {
       ["list"], ["show", id], ["history", id], ["find", "milk"], ["list", "--json"], ["show", id, "--json"],
     ] {
       let screen = try wait(for: "[ended]", on: terminal(ana, verb))
-      // Of a title the service shows only what stays in its line.
+      // The service shows only those characters of a title that stay in its line.
       let shown = verb[0] == "list" ? "Shop 2Jping" : verb.contains("--json") ? "\\u202E" : "<U+202E>"
       #expect(screen.contains(shown), "\(verb): \(screen)")
       #expect(!screen.unicodeScalars.contains { [0x1B, 0x9B, 0x202E].contains($0.value) }, "\(verb): \(screen)")
     }
-    // A pipe gets what is there.
+    // A pipe gets the text unchanged.
     #expect(try ana.run(["show", id]).output == "milk \(attack)\nbread\n")
   }
 
@@ -175,7 +175,7 @@ struct TerminalCommandTests {
       }
     }
 
-    /// Accepts at Ben's; the number of the request, which is answered when Ana has confirmed.
+    /// Ben accepts. Returns the number of his request, which is answered when Ana has confirmed.
     func accept() throws -> (request: Int, code: String) {
       var found: JSONValue?
       try NotesProcess.wait(for: "the invitation", of: [anas, bens]) {

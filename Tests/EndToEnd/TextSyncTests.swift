@@ -4,7 +4,7 @@ import NotesHarness
 import TestSupport
 import Testing
 
-/// One editor's text and the service's idea of it, when the editor's messages are odd.
+/// An editor's text and the service's copy of it, when the editor's messages are odd.
 @Suite(.ownThreads, .enabled(if: Requirements.binary, Requirements.binaryComment))
 struct TextSyncTests {
   /// Sends changes as they are and waits until the service proves that it clamps positions as the model does.
@@ -131,7 +131,8 @@ struct TextSyncTests {
     #expect(try note.user.storedText(of: note.id) == note.client.text.string)
   }
 
-  /// What it was told before, and what it was answered since, are two things: the way back is news.
+  /// An editor that has asked for the status since the last news must get news when the status returns to what it was
+  /// then.
   @Test func anEditorThatAskedHowThingsStandHearsWhenTheyAreAsBefore() throws {
     let note = try OpenNote(text: "milk\n")
     let place: JSONValue = ["uri": .string(note.client.uri)]

@@ -6,13 +6,13 @@ import Testing
 /// Vim, Emacs and Neovim, each on a service of its own, in one note: their people type at random, undo and redo, follow each other,
 /// read the file again and split their windows, and in every run one service is killed.
 ///
-/// `NOTES_FUZZ_COUNT=60` tries as many seeds (default 20), `NOTES_FUZZ_SEEDS=17,18` just these. `NOTES_FUZZ_KEEP`
-/// names a folder for the traffic of those that fail.
+/// `NOTES_FUZZ_COUNT=60` runs as many seeds (default 20), `NOTES_FUZZ_SEEDS=17,18` just these. `NOTES_FUZZ_KEEP` names
+/// a folder for the traffic of failed seeds.
 @Suite(
   .ownThreads, .enabled(if: Requirements.editors, Requirements.editorsComment),
   .enabled(if: NeovimUnderTest.isHere, "SKIPPED: needs nvim"))
 struct ThreeEditorsTests {
-  /// The seeds of one set of editors, which takes longer to start than one seed to play.
+  /// How many seeds one set of editors runs: starting the editors takes longer than a seed.
   private static let seedsPerSet = 4
   private static let sets: [[UInt64]] = {
     let seeds = numbers(fromEnvironment: "NOTES_FUZZ_SEEDS") ?? Array(1...max(1, count))
@@ -28,7 +28,7 @@ struct ThreeEditorsTests {
       do {
         try three.play(seed)
       } catch {
-        // What comes after it in these editors would say nothing.
+        // Further seeds in these editors would prove nothing.
         three.keepTraffic(of: seed)
         Issue.record("seed \(seed), again by `make together SEED=\(seed)`: \(error)\n\(three.details)")
         return
@@ -38,7 +38,7 @@ struct ThreeEditorsTests {
   }
 }
 
-/// The three people, what they do to one note after the other, and what it must come to.
+/// Three people, their random actions on one note after the other, and the checks at the end.
 private final class ThreeEditors {
   private static let stepCount = 36
 
@@ -60,7 +60,7 @@ private final class ThreeEditors {
     (events + zip(names, editors).map { "\($0): \($1.session.details)" }).joined(separator: "\n")
   }
 
-  /// Leaves what editors and services said to each other in the folder that `NOTES_FUZZ_KEEP` names.
+  /// Copies the messages between editors and services to the folder that `NOTES_FUZZ_KEEP` names.
   func keepTraffic(of seed: UInt64) {
     guard let folder = ProcessInfo.processInfo.environment["NOTES_FUZZ_KEEP"] else { return }
     for editor in editors {
@@ -71,12 +71,12 @@ private final class ThreeEditors {
     }
   }
 
-  /// One seed: a new note, everything that happens to it, and the same text everywhere.
+  /// Runs one seed: a new note, random actions, and the same text everywhere at the end.
   func play(_ seed: UInt64) throws {
     var random = SplitMix64(seed: seed)
     events = []
     let id = try shareNote("Seed \(seed)", by: Int(seed / 3 % 3))
-    // In turns: a service that dies five times within a few seconds is not started again.
+    // Kills the services in turns: an editor does not restart a service that dies five times within a few seconds.
     let (killed, end) = (Int(seed % 3), random.below(Self.stepCount))
     let tempo = [2, 10, 30][random.below(3)]
     for step in 0..<Self.stepCount {
@@ -85,7 +85,7 @@ private final class ThreeEditors {
         editors[killed].session.killService()
       }
       try act(random.below(3), with: &random)
-      EditorSession.pause(.milliseconds(random.below(tempo)))
+      Polling.randomRest(milliseconds: random.below(tempo))
     }
     for editor in editors {
       try editor.settle()
@@ -107,7 +107,7 @@ private final class ThreeEditors {
         + " \(audits.map { $0.map(\.fullTextCount).reduce(0, +) }) full texts")
   }
 
-  /// Ends the editors, and looks at what they have left in their stores.
+  /// Ends the editors, and checks the texts in their stores.
   func end() throws {
     for editor in editors { try editor.quit() }
     for editor in editors { try editor.session.waitForEnd() }
@@ -120,13 +120,13 @@ private final class ThreeEditors {
 
   private func did(_ number: Int, _ event: String) { events.append("\(names[number]): \(event)") }
 
-  /// A note that all three have on their screens. A ticket is for one person and one note.
+  /// Makes a note that all three have on their screens. A ticket is for one person and one note.
   private func shareNote(_ title: String, by host: Int) throws -> String {
     let earlier = texts.map(\.id)
     try editors[host].createNote(title)
     let id = try waitForNote(in: editors[host]) { !earlier.contains($0) }
     for (number, editor) in editors.enumerated() where number != host {
-      // In the register and the kill ring, there is the last ticket until there is the new one.
+      // The register and the kill ring have the last ticket until the new one arrives.
       try editors[host].give(vim: "let @\" = ''", emacs: #"(kill-new "")"#)
       try editors[host].share()
       try editor.join(editors[host].waitForTicket())

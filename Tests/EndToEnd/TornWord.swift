@@ -1,11 +1,11 @@
 import Automerge
 import Foundation
 
-/// Whether a word lies torn in a document because two people typed behind the same letter at the same time.
+/// Whether a word is split in a document because two people typed after the same letter at the same time.
 ///
-/// One was in the middle of the word, the other's lines begin behind what had arrived of it. Neither change knew of the other,
-/// and both stand right behind one letter: their order is then that of their numbers, in every Automerge. A word that was torn
-/// with knowledge of its rest is a fault.
+/// One person was in the middle of the word; the other's lines begin after the part of it that had arrived. Neither
+/// change knew of the other, and both insert after the same letter: every Automerge then orders them by their numbers.
+/// Splitting a word whose rest was already known is a fault.
 struct TornWord {
   private let document: Document
 
@@ -32,7 +32,7 @@ struct TornWord {
     return false
   }
 
-  /// Whether a change is another one, or among those that one was made on top of.
+  /// Whether a change is the same as another, or among those on top of which the other was made.
   private func isKnown(_ change: ChangeHash, to other: ChangeHash) throws -> Bool {
     var (open, seen): ([ChangeHash], Set<ChangeHash>) = ([other], [other])
     while let next = open.popLast() {

@@ -3,7 +3,7 @@ import NotesHarness
 import TestSupport
 import Testing
 
-/// The tutorial in real editors: a robot types, and goes on when the person has done what it asks for.
+/// The tutorial in real editors: a robot types, and continues when the person has done what it asks for.
 @Suite(.serialized, .ownThreads, .enabled(if: Requirements.editors, Requirements.editorsComment))
 struct TutorialTests {
   @Test func theTutorialGoesOnInVim() throws { try learn(VimUnderTest.self) }

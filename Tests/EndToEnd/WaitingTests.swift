@@ -4,8 +4,7 @@ import NotesHarness
 import TestSupport
 import Testing
 
-/// A person who joins continues to type while the other side is silent, and what is typed goes where it was meant to
-/// go.
+/// A person who joins a note keeps typing while the other side is silent, and the words go where they were meant to go.
 @Suite(.serialized, .ownThreads, .enabled(if: Requirements.editors, Requirements.editorsComment))
 struct WaitingTests {
   @Test func vimIsFreeWhileAHostIsSilent() throws { try typeWhileJoining(VimUnderTest.self) }
@@ -28,16 +27,16 @@ struct WaitingTests {
     try ben.waitForScreen("Joining")
     try ben.beginTypingAtEnd()
     try ben.session.terminal.type("for Ben alone")
-    // Each key is heard while the join still waits.
+    // The editor handles each key while the join still waits.
     try ben.waitForScreen("for Ben alone")
     #expect(try ben.isWaiting())
     kill(host, SIGCONT)
     try ben.session.wait(for: "the announcement") { try ben.messages().contains("\"Silence\" is ready") }
-    try ben.session.terminal.type(" and for nobody else")
+    try ben.session.terminal.type(" and for no other person")
     try ben.endTyping()
-    // In Vim the last line was the mode's until then.
+    // Until then Vim's last line showed the mode.
     if kind is VimUnderTest.Type { try ben.waitForScreen("\"Silence\" is ready: :NotesShow") }
-    try ben.waitForText("for Ben alone and for nobody else")
+    try ben.waitForText("for Ben alone and for no other person")
     #expect(try ben.documentId() == mine)
     try ben.showByKeys()
     try ben.session.wait(for: "the joined note") { try ben.documentId().map { $0 != mine } ?? false }
@@ -68,17 +67,18 @@ struct WaitingTests {
     try ben.waitForScreen("quick")
     #expect(try ben.isWaiting())
     try ben.endTyping()
-    // Given up, it says so, and nothing opens later.
+    // When the person gives up, the editor says so, and opens nothing later.
     try ben.giveUpByKeys()
     try ben.waitForScreen("Gave up waiting")
     #expect(try !ben.isWaiting())
     #expect(try ben.documentId() == mine)
   }
 
-  /// Emacs asks "Auto-save? Abort?" when a second C-g comes before it heard the first. A process presses each, so that they
-  /// are milliseconds apart; no finger is faster. A scheduler that stops any Emacs between the two brings the question up
-  /// without a fault of the plugin, so only `NOTES_STRICT_QUITS=1`, for a quiet machine, counts it as one. The plugin's own
-  /// tests show that it hears the first in every slice of its work. Here the flood must do no harm, asked or not.
+  /// Emacs asks "Auto-save? Abort?" when a second C-g arrives before it has handled the first. A process presses each
+  /// key, so that they are milliseconds apart; no finger is faster. If the scheduler stops Emacs between the two, the
+  /// question appears without a fault of the plugin, so it counts as one only with `NOTES_STRICT_QUITS=1`, for a quiet
+  /// machine. The plugin's own tests show that every slice of its work handles the first C-g. Here the flood must do no
+  /// harm, with the question or without.
   @Test func twoQuickQuitsInAFloodOfEditsAreQuitsInEmacs() throws {
     let ana = try EmacsUnderTest(user: NotesUser("Ana"), seed: 4, maximumDelay: .zero)
     _ = try ana.evaluate("(setq gc-cons-threshold most-positive-fixnum)")
@@ -105,13 +105,13 @@ struct WaitingTests {
   }
 }
 
-/// What the tests of waiting ask of an editor.
+/// What these tests need of an editor.
 private protocol WaitingEditor: EditorUnderTest {
   func joinByKeys(_ ticket: String) throws
   func showByKeys() throws
   func giveUpByKeys() throws
   func isWaiting() throws -> Bool
-  /// What was said so far.
+  /// The messages so far.
   func messages() throws -> String
 }
 
@@ -122,7 +122,7 @@ extension EmacsUnderTest {
     try session.terminal.type("n\n")
     try waitForScreen("Abort (and dump core)?")
     try session.terminal.type("n\n")
-    try session.wait(for: "Emacs to go on") { try !session.terminal.screen().contains("Abort (and dump core)?") }
+    try session.wait(for: "Emacs to continue") { try !session.terminal.screen().contains("Abort (and dump core)?") }
     return true
   }
 }
@@ -143,7 +143,7 @@ extension VimUnderTest: WaitingEditor {
     try session.terminal.press("Enter")
   }
 
-  /// Also those that Vim shows only when Insert mode ends.
+  /// Includes those that Vim shows only when Insert mode ends.
   fileprivate func messages() throws -> String {
     try evaluate(#"notes_lsp#status#Told()->join("\n")"#).stringValue ?? ""
   }

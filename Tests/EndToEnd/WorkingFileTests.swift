@@ -4,7 +4,7 @@ import NotesHarness
 import TestSupport
 import Testing
 
-/// A note, its working file and its buffer: who writes what, and what comes of it.
+/// A note, its working file and its buffer, and the writes of service, editor and other programs.
 @Suite(.ownThreads, .enabled(if: Requirements.binary, Requirements.binaryComment))
 struct WorkingFileTests {
   private struct Open {
@@ -28,14 +28,14 @@ struct WorkingFileTests {
       process.notify("textDocument/didSave", ["textDocument": ["uri": .string(client.uri)]])
     }
 
-    /// The editor saves as editors do.
+    /// Saves as editors do.
     func save(_ client: ModelClient) throws {
       client.flush()
       try write(client.text.string)
       say(saved: client)
     }
 
-    /// Opens the file once more, as an editor that was closed, or reloads it.
+    /// Opens the file once more, like an editor that was closed, or that reloads it.
     func openAgain() throws -> ModelClient {
       try ModelClient(
         process, note: ["id": .string(note.id), "uri": .string(client.uri), "path": .string(path)], version: 100)
@@ -49,7 +49,7 @@ struct WorkingFileTests {
     try open.write("one\ntwo\nthree\n", atomically: atomically)
     try open.process.waitFor("the line") { open.client.text.string == "mine one\ntwo\nthree\n" }
     try ModelClient.waitForConvergence([open.client])
-    // What is typed later, and what comes from outside later, is merged as well.
+    // Later typing, and later writes from outside, are merged, too.
     open.client.edit(0..<0, with: "more ")
     open.client.flush()
     try open.write("one\n2\nthree\n", atomically: atomically)
@@ -62,7 +62,7 @@ struct WorkingFileTests {
     expectNoComplaints(open.client)
   }
 
-  /// On a busy machine the service may write the file between an editor's reading it and its saying so.
+  /// On a busy machine, the service may write the file after an editor has read it and before the editor reports that.
   @Test(arguments: [false, true])
   func aBufferThatWasReadBeforeTheFileWasWrittenDeletesNoWords(isTypedInto: Bool) throws {
     let ana = try OpenNote("Ana", text: "milk\n")
@@ -106,10 +106,10 @@ struct WorkingFileTests {
     try open.save(open.client)
     try ModelClient.waitForConvergence([open.client])
     if isSeen {
-      // What is written once more is news when the save was looked at.
+      // A second write is news once the service has seen the save.
       try open.write(try #require(open.file), atomically: false)
       let hash = ModelText(try #require(open.file), encoding: .utf8).sha256
-      try open.process.waitFor("what was saved to be known") { known.contains(hash) }
+      try open.process.waitFor("the service to know the save") { known.contains(hash) }
     }
     let more = open.client.text.bytes.count - end.utf8.count
     open.client.edit(more..<more, with: "\nmore")
@@ -140,7 +140,7 @@ struct WorkingFileTests {
     }
     let file = try #require(FileHandle(forWritingAtPath: open.path))
     try file.truncate(atOffset: 0)
-    // What happened to the other file later has been looked at: so has this one.
+    // The service has read the other file's later change, so it has read this one, too.
     let otherPath = try #require(other["path"]?.stringValue)
     try "other\nline\n".write(toFile: otherPath, atomically: true, encoding: .utf8)
     try open.process.waitFor("the other line") { second.text.string == "other\nline\n" }
@@ -148,7 +148,7 @@ struct WorkingFileTests {
     try file.close()
     try open.process.waitFor("the line") { open.client.text.string == "mine one\ntwo\nthree\n" }
     #expect(deletions == [])
-    // An empty file that stays so is what its writer meant.
+    // An empty file that stays empty is intended.
     open.client.close()
     try open.process.waitFor("the file") { open.file == "mine one\ntwo\nthree\n" }
     try open.write("", atomically: false)
@@ -156,14 +156,14 @@ struct WorkingFileTests {
       let notes = try open.process.request("notes/list")["notes"]?.arrayValue ?? []
       return notes.first { $0["id"]?.stringValue == open.note.id }?["words"] == 0
     }
-    // What it held can be had back, and the person hears of that.
+    // The old text is kept as recovered, and the person gets the news.
     try open.process.waitFor("news of a copy") { recovered == ["a copy of \"Shopping\""] }
     let kept = try #require(try open.process.request("notes/recovered")["texts"]?.arrayValue)
     #expect(kept.map { $0["reason"]?.stringValue } == ["another program emptied its file"])
     expectNoComplaints(open.client)
   }
 
-  /// A disk that is full, or an editor that writes a part of its buffer over the file.
+  /// A full disk causes this, or an editor that overwrites the file with a part of its buffer.
   @Test(arguments: [true, false]) func aFileThatIsCutShortLeavesACopyOfTheNote(isOpen: Bool) throws {
     let text = (1...9).map { "This is line number \($0)\n" }.joined()
     let open = try Open(text)
@@ -177,7 +177,7 @@ struct WorkingFileTests {
       open.client.close()
       try open.process.waitFor("the file") { open.file == text }
     }
-    // An ordinary edit leaves none.
+    // An ordinary edit leaves no copy.
     let edited = text.replacingOccurrences(of: "This is line number 5\n", with: "")
     try open.write(edited)
     // Eight lines of five words.
@@ -207,7 +207,7 @@ struct WorkingFileTests {
     try open.write("one\ntwo\n")
     let wanted = ModelText("one\ntwo\n", encoding: .utf8).sha256
     try open.process.waitFor("the file's hash") { known.contains(wanted) }
-    // An editor finds a file that it must not lose, and is about to write over it.
+    // An editor finds text in the file that must not be lost, and is about to overwrite it.
     open.process.notify("notes/file", ["uri": .string(open.client.uri), "text": "one\ntwo\nfound\n"])
     try open.process.waitFor("the found line") { open.client.text.string == "one\ntwo\nfound\n" }
     let found = ModelText("one\ntwo\nfound\n", encoding: .utf8).sha256
@@ -220,9 +220,9 @@ struct WorkingFileTests {
     open.client.edit(0..<0, with: "typed ")
     open.client.flush()
     open.say(saved: open.client)
-    // The file has its old content and is read again: that does not delete what was typed.
+    // The editor reads the file with its old content again: that does not delete typed words.
     let again = try open.openAgain()
-    try open.process.waitFor("what was typed") { again.text.string == "typed one\n" }
+    try open.process.waitFor("the typed words") { again.text.string == "typed one\n" }
     try ModelClient.waitForConvergence([again])
   }
 
@@ -272,7 +272,7 @@ struct WorkingFileTests {
     try ModelClient.waitForConvergence([open.client, ben.client])
     try ben.process.request("notes/delete", ["uri": .string(ben.client.uri)])
     let stale = ben.client.text.string
-    // Otherwise the buffer is the note again as soon as the note is back, and its file is the editor's to write.
+    // Otherwise the buffer would be attached as soon as the note is back, and only the editor would write the file.
     ben.client.close()
     open.client.edit(4..<4, with: "Ana's words\n")
     open.client.flush()
@@ -281,7 +281,7 @@ struct WorkingFileTests {
     try ben.process.waitFor("Ana's words in Ben's file") {
       (try? String(contentsOfFile: path, encoding: .utf8)) == "one\nAna's words\n"
     }
-    // The editor shows the buffer that it still has, with a word typed meanwhile.
+    // The editor still has the buffer, with a word typed meanwhile, and opens it again.
     let typed = ben.user.directory.file("buffer")
     try ("typed " + stale).write(toFile: typed, atomically: true, encoding: .utf8)
     let again = try ModelClient(
@@ -313,15 +313,15 @@ struct WorkingFileTests {
     try open.save(open.client)
     open.client.close()
     try FileManager.default.removeItem(atPath: open.path)
-    // The service looks at the files in the order in which they changed: once it has read this one, it has seen that the first is
-    // gone.
+    // The service reads the files in the order in which they changed: once it has read this one, it knows that the
+    // first is gone.
     try "one two three\n".write(toFile: otherPath, atomically: true, encoding: .utf8)
     try open.process.waitFor("the words of the other file") {
       let notes = try open.process.request("notes/list")["notes"]?.arrayValue ?? []
       return notes.first { $0["id"] == other["id"] }?["words"] == 3
     }
     #expect(open.file == nil)
-    // It is made again when it is wanted.
+    // The service makes it again when the note is opened.
     try open.process.request("notes/open", ["id": .string(open.note.id)])
     #expect(open.file == "saved one\n")
   }
@@ -354,7 +354,7 @@ struct WorkingFileTests {
     try process.waitFor("Ben's words in the file") {
       (try? String(contentsOfFile: path, encoding: .utf8)) == "from Ben, one\nfrom outside\n"
     }
-    // Editors find it without asking.
+    // Editors find it without a request.
     let list = try String(contentsOfFile: user.notes + "/.elsewhere", encoding: .utf8)
     #expect(list == "\(id) \(path)\n")
     try process.request("notes/delete", ["id": .string(id)])
@@ -379,7 +379,7 @@ struct WorkingFileTests {
       ["textDocument": ["uri": uri, "languageId": "markdown", "version": 1, "text": "one\n"]])
     try "one\ntwo\n".write(toFile: path, atomically: true, encoding: .utf8)
     process.notify("workspace/didChangeWatchedFiles", ["changes": [["uri": uri, "type": 2]]])
-    // Nothing before the note is in the store.
+    // Nil until the note is in the store.
     func stored() -> String? { try? user.storedText(of: note["id"]?.stringValue ?? "") }
     try process.waitFor("the line in the note") { stored() == "one\ntwo\n" }
     change("one\ntwo\n", version: 2)
@@ -387,7 +387,8 @@ struct WorkingFileTests {
     try process.waitFor("each line once") { stored() == "one\ntwo\nthree\n" }
   }
 
-  /// The service was killed with what it knew of the words that the editor had just saved; another process looks after the file.
+  /// The service was killed before it had stored what it knew of the editor's last save; another process maintains the
+  /// file.
   @Test(arguments: [true, false]) func aFileThatWasSavedBeforeAKillBringsNoWordTwice(isTypedOn: Bool) throws {
     let open = try Open("one\n")
     let other = try open.note.user.startInitialized()

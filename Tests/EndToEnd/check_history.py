@@ -3,15 +3,15 @@
 
 Arguments: the history, one JSON object a line, and the file to write the report to, in Markdown. Exit code 0 if all is well.
 
-  {"at": ms, "do": "type", "who": NAME, "word": W}     W stands in the person's buffer from now on; each is typed once
-  {"at": ms, "do": "see", "who": NAME, "words": [...]} these are new in the person's buffer
-  {"at": ms, "do": "acknowledge", "who": NAME}         the person's editor says that all of theirs is stored, and on the server
-  {"at": ms, "do": "fault", "what": TEXT}              something is broken under the people's hands
-  {"at": ms, "do": "heal", "what": TEXT}               it is whole again, and no editor types until
+  {"at": ms, "do": "type", "who": NAME, "word": W}     W is in the person's buffer from now on; each word is typed once
+  {"at": ms, "do": "see", "who": NAME, "words": [...]} new words in the person's buffer
+  {"at": ms, "do": "acknowledge", "who": NAME}         the person's editor reports that all their words are stored, and on the server
+  {"at": ms, "do": "fault", "what": TEXT}              something breaks while people type
+  {"at": ms, "do": "heal", "what": TEXT}               it works again, and no editor types until
   {"at": ms, "do": "equal", "what": TEXT}              all buffers have one text with every word
-  {"at": ms, "do": "end", "who": NAME, "text": TEXT}   the person's buffer in the end; of a reader who came last, too
-  {"at": ms, "do": "ask", "who": NAME}                 a reader who came last asks a server that has nothing but the database
-  {"at": ms, "do": "get", "who": NAME}                 and has the note
+  {"at": ms, "do": "end", "who": NAME, "text": TEXT}   the person's buffer at the end; also that of the last reader
+  {"at": ms, "do": "ask", "who": NAME}                 the last reader asks a server that has nothing but the database
+  {"at": ms, "do": "get", "who": NAME}                 and gets the note
 
 What must hold:
   convergence     in the end all buffers are equal
@@ -35,7 +35,7 @@ def judge(events):
         if event["do"] == "type":
             if event["word"] in needs:
                 problems.append("%s was typed twice" % event["word"])
-            # All that the author has had; what it needs itself is in there.
+            # All words that the author has seen, which include what those needed themselves.
             needs[event["word"]] = frozenset(mine)
             typed.setdefault(who, []).append(event["word"])
             mine.add(event["word"])

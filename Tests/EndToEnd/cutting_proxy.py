@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Passes connections on to a server, and breaks them off when it is told to.
+"""Forwards connections to a server, and cuts them on command.
 
 Arguments: the server's port. Prints the port where it listens. Each line of standard input is a command, answered by "ok":
-  cut    breaks off every connection, and breaks off new ones at once
-  pass   passes connections on again
+  cut    cuts every connection, and new ones at once
+  pass   forwards connections again
 """
 import asyncio
 import sys

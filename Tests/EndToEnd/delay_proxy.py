@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Stands between an editor and notes-lsp, and makes the way between them long and recorded.
+"""Forwards messages between an editor and notes-lsp, delays them, and records them.
 
     delay_proxy.py --seed 7 --max-ms 50 --record PREFIX -- notes-lsp --home ...
 
-Both directions are passed on in order, each chunk after a random wait of 0 to --max-ms milliseconds.
+Forwards both directions in order, each chunk after a random wait of 0 to --max-ms milliseconds.
 Every frame goes to PREFIX-<number>-<pid of the service>.traffic as a line "c LENGTH" (from the editor) or "s LENGTH" (from the
-service), the body, and a line feed. When one side ends, the other one is told by the end of its input; the service's
+service), the body, and a line feed. When one side ends, the proxy closes the input of the other; the service's
 exit code becomes this one's.
 """
 import argparse
@@ -48,7 +48,7 @@ class Recorder:
 
 
 def pump(source, sink, direction, seed, max_ms, recorder):
-    """Passes `source` on to `sink` in order and late, and closes `sink` after it. Returns the writing thread."""
+    """Forwards `source` to `sink` in order and late, then closes `sink`. Returns the writing thread."""
     chunks = queue.Queue()
     numbers = random.Random(seed)
 
@@ -95,7 +95,8 @@ def main():
     parser.add_argument("command", nargs="+")
     options = parser.parse_args()
 
-    # What was recorded is passed on, though the editor's terminal hangs up. The service hears the signal as it always does.
+    # The proxy forwards everything it has recorded even if the editor's terminal hangs up. The service receives the
+    # signal as usual.
     signal.signal(signal.SIGHUP, lambda *_: None)
     service = subprocess.Popen(options.command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
     recorder = None

@@ -1,8 +1,8 @@
-"""Says on the local network what no responder of good will says: multicast DNS, whole and broken, from a seed.
+"""Sends hostile multicast DNS to the local network, well-formed and broken, from a seed.
 
 usage: hostile_mdns.py ADDRESS SEED COUNT PEER_ID [PEER_ID...]
 
-Prints one line when all is said. PEER_IDs are of people who are really there, and whom the packets speak of too.
+Prints one line when everything is sent. PEER_IDs are those of real people on the network; some packets name them.
 """
 import random
 import socket
@@ -80,7 +80,7 @@ def one():
         question = name(SERVICE) + struct.pack(">HH", rng.choice([12, 255, 16, 33]), rng.choice([1, 255, 0x8001]))
         return struct.pack(">HHHHHH", 0, 0, 1, 0, 0, 0) + question
     if kind == 10:
-        # An attacker claims the host name and the instance name of a service that is there: a probe, then the answer.
+        # An attacker claims the host name and the instance name of a real service: a probe, then the answer.
         return packet(service(peer, host=b"10.91.0.98"), flags=0, counts=(0, 0, 4, 0))
     if kind == 11:
         return packet([record(name(SERVICE), 12, name(b"x" * rng.choice([1, 63]) + b"." + SERVICE), flush=False)])

@@ -7,7 +7,7 @@ public final class ChaosPerson {
   public let user: NotesUser
   public let kind: any EditorUnderTest.Type
   public private(set) var editor: any EditorUnderTest
-  /// Words that the buffer accepted, so that they must not be lost; each is on a line of its own.
+  /// Words that the buffer accepted, each on a line of its own. None of them may be lost.
   public private(set) var words: [String] = []
   private let key: Character
   private let seed: UInt64
@@ -17,10 +17,11 @@ public final class ChaosPerson {
   /// Whether the folder of notes is a small file system of its own, which can be full.
   private let hasOwnDisk: Bool
 
-  /// - Parameter key: begins and ends each word. With `j` or `k`, digits between them do no harm where nothing can be typed.
+  /// - Parameter key: begins and ends each word. With `j` or `k`, the digits between them are harmless in a buffer that
+  ///   is read-only.
   public init(_ name: String, _ kind: any EditorUnderTest.Type, key: Character, seed: UInt64) throws {
     (user, self.kind, self.key, self.seed) = (try NotesUser(name), kind, key, seed)
-    // Needs rights that not every user has; without them no write is refused.
+    // A mount needs rights that not every user has; without it the disk cannot be filled.
     let mount = try ChildProcess.run(["mount", "-t", "tmpfs", "-o", "size=512k", "tmpfs", user.notes])
     hasOwnDisk = mount.exit == .code(0)
     editor = try kind.init(user: user, seed: seed, maximumDelay: .zero)
@@ -42,18 +43,18 @@ public final class ChaosPerson {
     return true
   }
 
-  /// A word that no other person types. Its number has as many digits as the others', so that none is a part of
+  /// A word that no other person types. All numbers have the same number of digits, so that no word is a part of
   /// another.
   public func newWord() -> String {
     count += 1
     return "\(key)\(1000 + count)\(key)"
   }
 
-  /// Types a word on a new line above the line with this number, as a person would. Whether it counts is seen afterwards: the
-  /// buffer may have become read-only while it was typed.
+  /// Types a word on a new line above the line with this number, as a person would. Counts it only if the buffer then
+  /// has it: the buffer may have become read-only meanwhile.
   ///
-  /// At the end of a line, where the other one may be in the middle of a word, both would type behind the same letter, and the
-  /// word could be torn in two. At the beginning each types behind what that one has typed.
+  /// At the end of a line, the other person may be in the middle of a word: both would type after the same letter, and
+  /// the word could be torn in two. At the beginning of a line, each person types after their own letters.
   public func typeWord(aboveLine line: Int) throws {
     let word = newWord()
     switch editor {
@@ -68,7 +69,7 @@ public final class ChaosPerson {
       try editor.session.terminal.type(word)
       try editor.session.terminal.press("Enter")
     }
-    // The answer comes when the keys before it have been taken in.
+    // The editor answers after it has handled the keys before the question.
     if try buffers().contains(where: { $0.contains(word) }) { words.append(word) }
   }
 
@@ -84,8 +85,8 @@ public final class ChaosPerson {
     return try editor.evaluate(code).arrayValue?.compactMap(\.stringValue) ?? []
   }
 
-  /// Saves as a person would, and leaves a question that comes of it. Vim's goes away with the next key; Emacs's stays, and with it
-  /// the news that waits behind a question.
+  /// Saves as a person would, and cancels any question that the save asks. Vim's disappears with the next key; Emacs's
+  /// would stay, and with it the news that waits for its answer.
   public func save() throws {
     if editor is VimUnderTest {
       try editor.session.terminal.press("Escape")
@@ -93,7 +94,8 @@ public final class ChaosPerson {
       try editor.session.terminal.press("Enter")
     } else {
       try editor.session.terminal.press("C-x", "C-s")
-      // The answers come when the keys before them have been taken in. The command may ask the service first, and then the person.
+      // The editor answers after it has handled the keys before. The command may first ask the service, and then the
+      // person.
       let state = "(cond ((active-minibuffer-window) \"asks\") ((eq this-command 'save-buffer) \"saves\") (t \"idle\"))"
       try editor.session.wait(for: "the save to end, or to ask") {
         let now = try editor.evaluate(state)
@@ -119,12 +121,12 @@ public final class ChaosPerson {
     editor = try kind.init(user: user, seed: seed &+ 1000 &* starts, maximumDelay: .zero)
   }
 
-  /// What is kept for this person beside the note: recovered texts, which `notes/recovered` lists, and buffers.
+  /// This person's texts beside the note: recovered texts, which `notes/recovered` lists, and buffers.
   public func copies() throws -> [String] {
     try buffers() + user.recoveredTexts
   }
 
-  /// Presses a key that changes nothing: what Emacs has to tell waits until an error before it has been read.
+  /// Presses a key that changes nothing: Emacs holds news back until the person has read an error.
   public func read() throws {
     if editor is EmacsUnderTest { try editor.session.terminal.press("C-e") }
   }
@@ -143,23 +145,19 @@ public final class ChaosPerson {
     return Set(text.matches(of: /j[0-9]{4}j|k[0-9]{4}k/).map { String($0.output) })
   }
 
-  /// Whether the screen says that `other` has everything. It is looked at twice, since a terminal shows things a little late.
+  /// Whether the screen says, and goes on to say, that `other` has everything.
   public func claimsToBeSynced(with other: String) throws -> Bool {
-    for _ in 0..<2 {
-      guard try foot().contains("synced with \(other)") else { return false }
-      EditorSession.pause(.milliseconds(60))
-    }
-    return true
+    try Polling.holds(for: .milliseconds(60)) { try foot().contains("synced with \(other)") }
   }
 
-  /// Stops the service, so that nothing more leaves it, or lets it go on.
+  /// Stops the service, so that it sends nothing more, or continues it.
   public func haltService(_ isHalted: Bool) {
     guard let processId = editor.session.records.last?.processId, processId > 0 else { return }
     kill(processId, isHalted ? SIGSTOP : SIGCONT)
   }
 
-  /// The last three lines of the terminal: the status line, and what the editor says. The note's status line is there, too, if
-  /// the window below has another buffer, such as the agenda.
+  /// The last three lines of the terminal: the status line and the editor's messages. Includes the note's status line
+  /// if the window below has another buffer, such as the agenda.
   public func foot() throws -> String {
     let lines = try editor.session.terminal.screen().split(separator: "\n").filter { !$0.allSatisfy(\.isWhitespace) }
     let status = lines.dropLast(3).filter { $0.contains(/\[note[:\]]|\[not a note:|Note[\[)]|Not a note\[/) }

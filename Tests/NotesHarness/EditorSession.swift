@@ -58,20 +58,13 @@ public final class EditorSession {
 
   public func send(_ message: JSONValue) throws { try control.send(message.encoded()) }
 
-  /// Checks repeatedly, with a short pause in between, until the condition holds.
+  /// Checks repeatedly until the condition holds.
   public func wait(
     for what: String, within duration: Duration = Patience.hang, _ condition: () throws -> Bool
   ) throws {
-    let deadline = ContinuousClock.now + duration
-    while try !condition() {
-      if ContinuousClock.now >= deadline { throw ProcessError.timedOut(waitingFor: what, details: details) }
-      EditorSession.pause(.milliseconds(20))
+    guard try Polling.comesTrue(within: duration, condition) else {
+      throw ProcessError.timedOut(waitingFor: what, details: details)
     }
-  }
-
-  /// Lets time pass, like a person thinking.
-  public static func pause(_ duration: Duration) {
-    ChildProcess.waitForActivity(of: [], until: .now + duration)
   }
 
   /// The records of the services that this editor has started, oldest first, with their process ids.
@@ -85,14 +78,14 @@ public final class EditorSession {
     }
   }
 
-  /// What the records say so far, one audit a service.
+  /// The audits of the records so far, one for each service.
   public func audits() throws -> [TrafficAudit] {
     for record in records.dropFirst(growingAudits.count) { growingAudits.append(TrafficAudit(of: record.path)) }
     for index in growingAudits.indices { try growingAudits[index].readMore() }
     return growingAudits.map(\.settled)
   }
 
-  /// Kills the service now running, which was started by the proxy.
+  /// Kills the service that is running now, which the proxy started.
   public func killService() {
     if let processId = records.last?.processId, processId > 0 { kill(processId, SIGKILL) }
   }
@@ -111,7 +104,7 @@ public final class EditorSession {
     return !(status?.contains(") Z ") ?? false)
   }
 
-  /// The screen, what editor and service said to each other last, and the end of the service's log, for messages.
+  /// The screen, the last messages between editor and service, and the end of the service's log, for failures.
   public var details: String {
     let said = records.last.flatMap { FileManager.default.contents(atPath: $0.path) } ?? Data()
     return """

@@ -2,12 +2,12 @@ import Foundation
 import JSONRPC
 import TestSupport
 
-/// What an editor says about its current buffer.
+/// The state of an editor's current buffer, as the editor reports it.
 public struct EditorState: Equatable, Sendable {
   public var text: String
   public var version: Int
   public var rev: Int
-  /// Whether neither local nor remote changes wait in the plugin.
+  /// Whether the plugin holds back neither local nor remote changes.
   public var isSynced: Bool
 
   public init?(_ json: JSONValue) {
@@ -15,7 +15,7 @@ public struct EditorState: Equatable, Sendable {
     self.text = text
     version = json["version"]?.intValue ?? 0
     rev = json["rev"]?.intValue ?? 0
-    // Emacs says nil, which is null or an empty object in JSON, for false and for an empty list.
+    // Emacs's nil, which is null or an empty object in JSON, stands for false and for an empty list.
     let queued = json["queue"]?.intValue ?? json["queue"]?.arrayValue?.count ?? 0
     let synced = json["synced"]?.boolValue ?? (json["synced"]?.intValue == 1)
     // Vim's copy of what the service knows; Emacs has none.
@@ -46,19 +46,19 @@ public protocol EditorUnderTest: AnyObject {
   func showNotes() throws
   /// The path of the file of the current buffer, nil if it has none.
   func filePath() throws -> String?
-  /// Gives a command, without waiting for what it does.
+  /// Gives a command, without waiting for its effect.
   func perform(_ command: EditorCommand) throws
   /// Runs an ex command or evaluates Lisp, whichever this editor understands, without waiting for its effect.
   func give(vim command: String, emacs lisp: String) throws
-  /// The same between two commands of the person's, as if it were typed; what fails is not said.
+  /// The same, between two commands of the person, as if typed; a failure is not shown.
   func type(vim command: String, emacs lisp: String) throws
-  /// From its next start on, the service is this command.
+  /// Makes this the command of the service from its next start on.
   func setServiceCommand(_ change: ([String]) -> [String]) throws
   /// Gives the current note another title.
   func renameNote(_ title: String) throws
   /// Deletes the current note without asking.
   func deleteNote() throws
-  /// Brings the note with this title back and opens it.
+  /// Restores the deleted note with this title and opens it.
   func undeleteNote(_ title: String) throws
   /// Puts the caret at the end of the buffer, ready to type.
   func beginTypingAtEnd() throws

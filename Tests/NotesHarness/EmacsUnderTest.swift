@@ -24,8 +24,8 @@ public final class EmacsUnderTest: EditorUnderTest {
       """
     let settingsFile = user.directory.file("init.el")
     try settings.write(toFile: settingsFile, atomically: true, encoding: .utf8)
-    // Read before the terminal is set up, whose library would otherwise be compiled to machine code at every start. What
-    // Emacs compiles for advice of a primitive (a second of its time) is kept, as in a person's home.
+    // Emacs reads this before it sets up the terminal, whose library it would otherwise compile to machine code at every
+    // start. It keeps what it compiles for advice of a primitive, which takes a second, as in a person's home.
     let early = """
       (setq native-comp-deferred-compilation nil native-comp-jit-compilation nil)
       (when (boundp 'native-comp-eln-load-path)

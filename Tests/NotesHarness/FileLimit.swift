@@ -4,7 +4,7 @@ import TestSupport
   import Glibc
 #endif
 
-/// Limits how large the files may become that a running process writes to; 0 is much like a full disk, nil as before.
+/// Limits the size of the files that a running process writes; 0 acts much like a full disk, nil removes the limit.
 public func limitFiles(of process: pid_t, to size: Int?) throws {
   let script = """
     import resource, sys

@@ -8,7 +8,7 @@ public struct FrameSplitter: Sendable {
 
   public init() {}
 
-  /// Whether everything received was whole frames.
+  /// Whether no part of a frame is left.
   public var isEmpty: Bool { start == bytes.count }
 
   public mutating func append(_ more: [UInt8]) { bytes += more }

@@ -28,7 +28,7 @@ extension ModelBuffer {
   }
 
   private func deleteSomething(using random: inout SplitMix64) {
-    // Rarely much, so that the text grows on the whole.
+    // Rarely deletes much, so that the text grows on the whole.
     let start = text.scalarStart(at: random.below(text.bytes.count + 1))
     let length = random.chance(5) ? random.below(400) : random.below(12)
     edit(start..<text.scalarStart(at: start + length), with: "")

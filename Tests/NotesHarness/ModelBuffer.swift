@@ -8,29 +8,29 @@ public class ModelBuffer {
   public internal(set) var text: ModelText
   public private(set) var version: Int
   public private(set) var rev = 0
-  /// What the service did that the protocol does not allow.
+  /// The service's violations of the protocol.
   public internal(set) var complaints: [String] = []
-  /// While true, what arrives stays in the queue, as in an editor that waits in the middle of a command.
+  /// While true, messages stay in the queue, as in an editor that waits in the middle of a command.
   public var isUnsafe = false { didSet { drain() } }
-  /// The last `notes/check` that was for this very state and right.
+  /// The last `notes/check` that was right and for exactly this state.
   public private(set) var lastCheck: (version: Int, rev: Int)?
   public private(set) var appliedCount = 0
   public private(set) var droppedCount = 0
-  /// The others' carets, as last told.
+  /// Other people's carets, as the service last sent them.
   public private(set) var peers: [JSONValue] = []
 
   private var pending: [JSONValue] = []
   private var queue: [(method: String, params: JSONValue)] = []
   private var lastSeenRev = 0
-  /// What this buffer had of the services that it has known, the last one first: the version that it was opened with and the
-  /// last edit that it applied.
+  /// For each service that this buffer was attached to, the last one first: the version with which it was opened, and
+  /// the last edit that it applied.
   private var had: [(run: String, version: Int, rev: Int)] = []
-  /// The text that the buffer was first shown with, until a service has said something about it.
+  /// The text with which the buffer was first attached, until a service has sent a message about it.
   private var opened: String?
-  /// Whether the services are told that when the buffer is shown to a new one, as the plugins do.
+  /// Whether the buffer tells that to a new service, as the plugins do.
   public var tellsWhatItHad = true
 
-  /// The service that the buffer was last shown to.
+  /// The service to which the buffer was last attached.
   private var run: String?
   /// Called with each message of the buffer: its method and its parameters.
   private var send: (String, JSONValue) -> Void = { _, _ in }
@@ -40,9 +40,9 @@ public class ModelBuffer {
     self.text = ModelText(text, encoding: encoding)
   }
 
-  /// Shows the buffer to a service, or to the next one after the one before has died.
+  /// Attaches the buffer to a service, or to the next one after a service has died.
   ///
-  /// - Parameter run: what the service calls itself.
+  /// - Parameter run: the service's name for itself.
   public func attach(to run: String?, reattach: Bool, _ send: @escaping (String, JSONValue) -> Void) {
     self.send = send
     pending = []
@@ -86,13 +86,13 @@ public class ModelBuffer {
   /// Whether the service has proved that it knows exactly this text.
   public var isChecked: Bool { isSynced && lastCheck.map { $0 == (version, rev) } ?? false }
 
-  /// Changes the buffer; the service is told at the next `flush`.
+  /// Changes the buffer; the next `flush` tells the service.
   public func edit(_ range: Range<Int>, with newText: String) {
     pending.append(["range": text.jsonRange(range), "text": .string(newText)])
     text.replace(range, with: newText)
   }
 
-  /// Sends what was changed as one batch.
+  /// Sends the changes as one batch.
   public func flush(asFullText: Bool = false) {
     if pending.isEmpty, !asFullText { return }
     version += 1
@@ -118,7 +118,7 @@ public class ModelBuffer {
       ])
   }
 
-  /// Tells where the caret is.
+  /// Sends the position of the caret.
   public func sendCursor(at offset: Int) {
     flush()
     send(
@@ -134,7 +134,7 @@ public class ModelBuffer {
       "notes/ack", ["uri": .string(uri), "version": JSONValue(version), "rev": JSONValue(rev)])
   }
 
-  // MARK: What the service says
+  // MARK: Messages of the service
 
   public func receive(_ method: String, _ params: JSONValue) {
     guard params["uri"]?.stringValue == uri else { return }

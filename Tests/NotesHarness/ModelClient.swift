@@ -20,7 +20,7 @@ public final class ModelClient: ModelBuffer {
     attach(reattach: false)
   }
 
-  /// Goes on with another process after the one before has died.
+  /// Continues with another process after the last one has died.
   public func reattach(to process: NotesProcess) {
     self.process = process
     attach(reattach: true)

@@ -27,7 +27,7 @@ extension ModelText {
     return ["start": json(range.lowerBound), "end": json(range.upperBound)]
   }
 
-  /// Applies the edits of a `notes/edit`, and returns what is wrong with it; then the text may be as it was.
+  /// Applies the edits of a `notes/edit`. Returns what is wrong with it, if anything; then the text may be unchanged.
   public mutating func applyServerEdit(_ params: JSONValue) -> String? {
     var ranges: [(Range<Int>, String)] = []
     var end = 0

@@ -45,7 +45,7 @@ public final class NeovimUnderTest: VimLikeUnderTest {
     try execute("let g:notes_lsp_command = \(JSONValue(change(now)))")
   }
 
-  /// The ticket is in the register, and in a window, which is closed here as a person would close it.
+  /// The ticket from the register. It is also in a window, which this closes as a person would.
   public func lastTicket() throws -> String? {
     let register = try evaluate("vim.fn.getreg('\"')").stringValue ?? ""
     guard register.hasPrefix("notes-lsp:") else { return nil }

@@ -1,10 +1,10 @@
 import Foundation
 import TestSupport
 
-/// Machines on one network, made of network namespaces: each has an address on a common bridge. Gone with the last
-/// reference.
+/// Machines on one network, made of network namespaces: each has an address on a common bridge. Releasing the last
+/// reference removes them.
 public final class NetworkNamespaces {
-  /// Why this system does not allow any; nil if it does.
+  /// Why this system does not allow namespaces; nil if it does.
   public static let problem: String? = {
     do {
       _ = try NetworkNamespaces(count: 1)
@@ -42,10 +42,10 @@ public final class NetworkNamespaces {
 
   public func address(_ index: Int) -> String { "10.91.0.\(index + 1)" }
 
-  /// What runs a command on a machine.
+  /// The command line before a command that is to run on a machine.
   public func prefix(_ index: Int) -> [String] { ["ip", "netns", "exec", name(index)] }
 
-  /// Runs a command on a machine, and throws unless it says that all is well.
+  /// Runs a command on a machine, and throws unless it succeeds.
   public func run(on index: Int, _ command: [String]) throws { try run(inNamespace: name(index), command) }
 
   /// Switches a machine's only interface off, or on.
@@ -64,8 +64,8 @@ public final class NetworkNamespaces {
     try run(inNamespace: switchName, ["ip", "link", "set", "port\(index)", isConnected ? "up" : "down"])
   }
 
-  /// Keeps everything from and to a machine away, or no longer, in the middle of the network: the machine itself notices
-  /// nothing.
+  /// Drops everything from and to a machine, or no longer, in the middle of the network: the machine itself does not
+  /// notice.
   public func setReachable(_ index: Int, _ isReachable: Bool) throws {
     let port = ["ip", "link", "set", "port\(index)"]
     try run(inNamespace: switchName, port + (isReachable ? ["master", "bridge"] : ["nomaster"]))

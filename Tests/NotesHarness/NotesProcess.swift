@@ -2,7 +2,7 @@ import Foundation
 import JSONRPC
 import TestSupport
 
-/// A running `notes-lsp` and everything it has said so far. For use from one thread.
+/// A running `notes-lsp` and all its messages so far. For use from one thread.
 public final class NotesProcess {
   /// A response with an error in it.
   public struct Refusal: Error, CustomStringConvertible {
@@ -19,20 +19,20 @@ public final class NotesProcess {
   public private(set) var messages: [JSONValue] = []
   /// Output that was not a frame, or not JSON; standard output carries only frames.
   public private(set) var garbage: [String] = []
-  /// Called with each notification as it is taken in.
+  /// Called with each notification as it is received.
   public var onNotification: (_ method: String, _ params: JSONValue) -> Void = { _, _ in }
 
-  /// Called with each request of the service; returns whether it is going to be answered. Others are answered with null.
+  /// Called with each request of the service; returns whether the test answers it. Others are answered with null.
   public var onRequest: (_ id: JSONValue, _ method: String, _ params: JSONValue) -> Bool = { _, _, _ in false }
 
-  /// What the service calls itself, for editors that outlive it.
+  /// The service's name for itself, for editors that outlive it.
   public private(set) var run: String?
 
   private var splitter = FrameSplitter()
   private var responses: [Int: JSONValue] = [:]
   private var nextId = 1
 
-  /// The person whose files it works on, which must not go while it runs.
+  /// Held, because the person's files must not disappear while it runs.
   private let user: NotesUser?
 
   public init(_ child: ChildProcess, of user: NotesUser? = nil) { (self.child, self.user) = (child, user) }
@@ -90,7 +90,7 @@ public final class NotesProcess {
 
   // MARK: Receiving
 
-  /// Takes in what has arrived.
+  /// Receives the messages that have arrived.
   public func collect() throws {
     child.collect()
     splitter.append(child.output)
@@ -118,23 +118,27 @@ public final class NotesProcess {
     }
   }
 
-  /// Waits until the condition holds, taking in what arrives.
+  /// Waits until the condition holds, receiving messages.
   public func waitFor(
     _ what: String, within duration: Duration = Patience.hang, _ condition: () throws -> Bool
   ) throws {
     try Self.wait(for: what, of: [self], within: duration, condition)
   }
 
-  /// Takes in what arrives for so long, as a person types at some tempo, or until a random moment. No result may rest on it.
-  public func listen(for duration: Duration) throws {
+  /// Receives messages for this long: the tempo of a person who types, a random moment, or the length of a partition. No result may
+  /// depend on it.
+  public func listen(for duration: Duration) throws { try Self.listen(to: [self], for: duration) }
+
+  /// Receives messages of all these processes for this long, or until one of them ends.
+  public static func listen(to processes: [NotesProcess], for duration: Duration) throws {
     let end = ContinuousClock.now + duration
     repeat {
-      try collect()
-      ChildProcess.waitForActivity(of: [child], until: end)
-    } while ContinuousClock.now < end && child.exit == nil
+      for process in processes { try process.collect() }
+      ChildProcess.waitForActivity(of: processes.map(\.child), until: end)
+    } while ContinuousClock.now < end && processes.allSatisfy { $0.child.exit == nil }
   }
 
-  /// Waits until the condition holds, taking in what arrives from all of these processes.
+  /// Waits until the condition holds, receiving messages of all these processes.
   public static func wait(
     for what: String, of processes: [NotesProcess], within duration: Duration = Patience.hang,
     _ condition: () throws -> Bool
@@ -174,7 +178,7 @@ public final class NotesProcess {
     return found ?? .null
   }
 
-  /// The last things said and the end of the error output, for messages.
+  /// The last messages and the end of the error output, for failures.
   public var details: String {
     messages.suffix(6).map { String("\($0)".prefix(600)) }.joined(separator: "\n") + "\n" + child.details
   }

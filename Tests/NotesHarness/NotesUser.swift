@@ -2,7 +2,7 @@ import Foundation
 import JSONRPC
 import TestSupport
 
-/// One person's store and folder of notes, which outlive the processes that work on them.
+/// One person's store and folder of notes, which outlive the processes that use them.
 public final class NotesUser {
   public let name: String
   public let directory: TemporaryDirectory
@@ -27,7 +27,7 @@ public final class NotesUser {
 
   public var logPath: String { directory.file("service.log") }
 
-  /// The recovered texts that stand as files now; one whose writing has not ended stands under another name meanwhile.
+  /// The recovered texts that are files now; a text that is still being written has another name until then.
   public var recoveredTexts: [String] {
     let folder = notes + "/.recovered"
     let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
@@ -38,7 +38,7 @@ public final class NotesUser {
   /// What the services of this person have logged so far.
   public var log: String { (try? String(contentsOfFile: logPath, encoding: .utf8)) ?? "" }
 
-  /// Starts a service without a word to it.
+  /// Starts a service, and sends it nothing.
   public func start(input: ChildProcess.Input = .pipe, extra: [String] = []) throws -> NotesProcess {
     try NotesProcess(ChildProcess(command(["--log", logPath] + extra), input: input), of: self)
   }
@@ -65,14 +65,14 @@ public final class NotesUser {
     return process
   }
 
-  /// What a subcommand prints about this store.
+  /// Runs a subcommand on this store, and returns its output.
   public func run(_ arguments: [String]) throws -> (exit: ChildProcess.Exit, output: String) {
     guard let binary = NotesBinary.path else { return (.code(127), "") }
     let result = try ChildProcess.run([binary] + arguments + ["--home", home, "--notes", notes])
     return (result.exit, String(decoding: result.output, as: UTF8.self))
   }
 
-  /// Removes the document of a note from the store, and leaves its record: no service may be using the store.
+  /// Removes the document of a note from the store, but not its record. No service may be using the store.
   public func forgetDocument(_ id: String) throws {
     let program = """
       import sqlite3, sys

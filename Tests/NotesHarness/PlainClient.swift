@@ -1,15 +1,15 @@
 import Foundation
 import JSONRPC
 
-/// A buffer of an LSP client that knows nothing of notes, and is sent what others write by `workspace/applyEdit`.
+/// A buffer of an LSP client that knows nothing of notes and receives other people's edits by `workspace/applyEdit`.
 public final class PlainClient {
-  /// What a client does with an edit for a text that it has no longer.
+  /// What a client does with an edit for a text that has changed since.
   public enum Manners: CaseIterable, Sendable {
     /// It refuses, as eglot and Helix do.
     case refuses
-    /// It does nothing and says that it has applied it, as Neovim does.
+    /// It does nothing and reports success, as Neovim does.
     case skips
-    /// It looks at no version and applies it, as vim-lsp does.
+    /// It ignores the version and applies the edit, as vim-lsp does.
     case applies
   }
 
@@ -20,15 +20,15 @@ public final class PlainClient {
   public private(set) var version = 1
   public private(set) var appliedCount = 0
   public private(set) var skippedCount = 0
-  /// How many requests wait for an answer; more than one at a time is too many.
+  /// The largest number of requests that waited for an answer at once; more than one is too many.
   public private(set) var mostOutstanding = 0
-  /// What the person chooses when asked something; nil leaves it open.
+  /// The person's answer to a question; nil leaves it open.
   public var choice: String?
   /// Whether it can ask the person at all.
   public var asks = true
-  /// While true, requests are answered later, as by an editor that is busy.
+  /// While true, the client delays its answers, like a busy editor.
   public var isBusy = false { didSet { answerWaiting() } }
-  /// Changes that the service has not been told of.
+  /// Changes that were not yet sent to the service.
   private var pending: [JSONValue] = []
   private var waiting: [(id: JSONValue, params: JSONValue)] = []
 
@@ -77,13 +77,13 @@ public final class PlainClient {
   /// Whether neither changes nor requests wait.
   public var isSynced: Bool { pending.isEmpty && waiting.isEmpty }
 
-  /// Changes the buffer; the service is told at the next `flush`.
+  /// Changes the buffer; the next `flush` tells the service.
   public func edit(_ range: Range<Int>, with newText: String) {
     pending.append(["range": text.jsonRange(range), "text": .string(newText)])
     text.replace(range, with: newText)
   }
 
-  /// Tells the service, as clients do when nothing has been typed for a moment.
+  /// Tells the service, as clients do when the person pauses.
   public func flush() {
     guard !pending.isEmpty else { return }
     version += 1

@@ -5,7 +5,7 @@ import TestSupport
 /// A running `notes-lsp serve`. For use from one thread.
 public final class ServerProcess {
   public let child: ChildProcess
-  /// The line that says that it is ready.
+  /// Its first line of output, once it is ready.
   public let ready: JSONValue
   private let home: String
 
@@ -50,7 +50,7 @@ public final class ServerProcess {
     try child.wait(for: "\"\(text)\" in the log", until: .now + Patience.hang) { _ in self.log.contains(text) }
   }
 
-  /// What a monitoring program reads.
+  /// The figures that a monitoring program reads.
   public func metrics() throws -> [String: Double] {
     let url = ready["metrics"]?.stringValue ?? ""
     let result = try ChildProcess.run(["curl", "--silent", "--show-error", "--fail", url])
@@ -70,7 +70,7 @@ public final class ServerProcess {
     return try child.waitForExit()
   }
 
-  /// What a command prints about the server's store.
+  /// Runs a command on the server's store, and returns its output.
   public func run(_ arguments: [String]) throws -> (exit: ChildProcess.Exit, output: String) {
     let result = try ChildProcess.run([NotesBinary.path ?? ""] + arguments + ["--home", home])
     return (result.exit, String(decoding: result.output, as: UTF8.self))

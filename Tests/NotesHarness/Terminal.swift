@@ -7,7 +7,7 @@ public final class Terminal {
   public static let rows = 30
 
   private let socket: String
-  /// Held, because the socket must not go before the server.
+  /// Held, because the socket must not disappear before the server.
   private let directory: TemporaryDirectory
   private var server: pid_t = 0
   /// The program in the window; it runs for a moment longer than its window exists.
@@ -20,7 +20,7 @@ public final class Terminal {
     socket = directory.file("\(name).tmux")
     let variables = ["TERM": "screen-256color", "LANG": "C.UTF-8", "LC_ALL": "C.UTF-8"]
       .merging(environment) { $1 }.map { "\($0.key)=\($0.value)" }.sorted()
-    // Set before there is a window, so that a program that ends at once leaves what it said on the screen.
+    // Set before there is a window, so that the output of a program that ends at once stays on the screen.
     let options = ["start-server", ";", "set-option", "-g", "remain-on-exit", "on", ";"]
     let session = [
       "new-session", "-d", "-P", "-F", "#{pid} #{pane_pid}", "-x", "\(Self.columns)", "-y", "\(Self.rows)",

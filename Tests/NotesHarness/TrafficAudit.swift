@@ -1,15 +1,15 @@
 import Foundation
 import JSONRPC
 
-/// Replays what an editor and its service said to each other, as the delaying proxy recorded it, and checks that every
-/// `bytes` and `notes/check` was right for the text that the editor had by its own words.
+/// Replays the messages between an editor and its service, as the delaying proxy recorded them, and checks that every
+/// `bytes` and `notes/check` was right for the text that the editor's messages imply.
 public struct TrafficAudit {
   /// One document between its `didOpen` and the end.
   public struct Buffer {
     public internal(set) var text: ModelText
     public internal(set) var version: Int
     public internal(set) var rev = 0
-    /// Edits that the editor has not said anything about yet.
+    /// Edits that the editor has not confirmed.
     var unconfirmed: [JSONValue] = []
     var unmatchedChecks: [JSONValue] = []
     /// The latest texts, by version and rev, for checks that the editor has moved on from.
@@ -22,7 +22,7 @@ public struct TrafficAudit {
   struct State: Hashable { let version, rev: Int }
 
   public private(set) var buffers: [String: Buffer] = [:]
-  /// Everything that was not as the protocol says.
+  /// All violations of the protocol.
   public private(set) var complaints: [String] = []
   public private(set) var checkCount = 0
   public private(set) var editCount = 0
@@ -36,7 +36,7 @@ public struct TrafficAudit {
   /// Audits the record at this path, which may still grow.
   public init(of path: String) { self.path = path }
 
-  /// Takes in what has been recorded since the last time.
+  /// Reads what has been recorded since the last call.
   public mutating func readMore() throws {
     let file = try FileHandle(forReadingFrom: URL(fileURLWithPath: path))
     try file.seek(toOffset: bytesRead)
@@ -56,8 +56,8 @@ public struct TrafficAudit {
     bytesRead += UInt64(index)
   }
 
-  /// What the editor has, if it has applied what came last and was made for its last version, as it should without
-  /// saying so.
+  /// The state if the editor has applied the last edits that fit its last version, as it must do without confirming
+  /// them.
   public var settled: TrafficAudit {
     var audit = self
     for uri in buffers.keys { audit.confirm(uri, upTo: .max) }
@@ -120,7 +120,7 @@ public struct TrafficAudit {
     }
   }
 
-  /// Applies the edits that the editor says it has applied.
+  /// Applies the edits that the editor has confirmed.
   private mutating func confirm(_ uri: String, upTo rev: Int) {
     while let edit = buffers[uri]?.unconfirmed.first, (edit["rev"]?.intValue ?? 0) <= rev {
       buffers[uri]?.unconfirmed.removeFirst()

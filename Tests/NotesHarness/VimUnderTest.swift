@@ -49,8 +49,8 @@ public final class VimUnderTest: VimLikeUnderTest {
     return register.hasPrefix("notes-lsp:") ? register.trimmingCharacters(in: .whitespacesAndNewlines) : nil
   }
 
-  /// Vim holds an Escape back that may begin a longer key, while commands that come over the channel are carried out: what
-  /// they say would be taken off the screen when Insert mode ends at last.
+  /// Vim holds back an Escape that may begin a longer key, but executes commands from the channel meanwhile: the end of
+  /// Insert mode would then remove their messages from the screen.
   public func endTyping() throws {
     try session.terminal.press("Escape")
     try session.wait(for: "the end of Insert mode") { try evaluate("mode(1)").stringValue == "n" }

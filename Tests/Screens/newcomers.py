@@ -26,11 +26,9 @@ class Newcomer(Editor):
 
     def __init__(self, kind, name, folder, root):
         self.kind, self.name, self.isVi = kind, name, kind == "vim"
-        self.socket = f"{folder}/{name}.tmux"
         start = "LC_ALL=C.UTF-8 TZ=UTC " + ("vim" if self.isVi else "emacs")
         command = ["chroot", root, "env", "-i", "TERM=screen-256color", "PATH=/usr/bin:/bin", "su", "-", name, f"--session-command={start}"]
-        self.tmux("new-session", "-d", "-x", "80", "-y", "24", shlex.join(command))
-        self.tmux("set-option", "-sg", "escape-time", "0")
+        self.start(f"{folder}/{name}.tmux", 80, shlex.join(command))
 
 
 class Meeting:

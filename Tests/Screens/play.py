@@ -18,16 +18,21 @@ import tempfile
 import threading
 import time
 
-from short import ShortSteps
-
 here = os.path.dirname(os.path.abspath(__file__))
 root = os.path.dirname(os.path.dirname(here))
+sys.path.insert(0, root + "/Tests/Editors")
+
+from short import ShortSteps  # noqa: E402
+from tmux import Tmux  # noqa: E402
+
 binary = os.environ.get("NOTES_LSP_BINARY", root + "/.build/debug/notes-lsp")
 patience = int(os.environ.get("NOTES_PATIENCE", 120))
 
 
-class Editor:
+class Editor(Tmux):
     """One person's editor in a tmux of its own."""
+
+    key_pause = 0.03
 
     def __init__(self, kind, name, folder, terminal="screen-256color", setting=""):
         self.kind, self.name, self.folder = kind, name, folder
@@ -37,7 +42,6 @@ class Editor:
         os.makedirs(self.home + "/notes", exist_ok=True)
         command = [binary, "--home", self.home + "/store", "--notes", self.home + "/notes", "--listen", "127.0.0.1:0",
                    "--no-discovery", "--log", self.home + "/log"]
-        self.socket = f"{folder}/{name}.tmux"
         quoted = [f"'{part}'" for part in command] if self.isVi else [f'"{part}"' for part in command]
         if self.isVi:
             settings = self.home + "/vimrc"
@@ -54,27 +58,8 @@ class Editor:
             start = f"emacs -nw -Q -l {settings}"
         with open(settings, "w") as file:
             file.write("\n".join(lines + [setting]) + "\n")
-        self.tmux("new-session", "-d", "-x", "80", "-y", "24",
-                  f"env -u NOTES_DIR -u NOTES_HOME TERM={terminal} LANG=C.UTF-8 LC_ALL=C.UTF-8 TZ=UTC HOME={self.home} {start}")
-        self.tmux("set-option", "-sg", "escape-time", "0")
-
-    def tmux(self, *arguments):
-        command = ["tmux", "-S", self.socket, "-f", "/dev/null", "-u", *arguments]
-        return subprocess.run(command, check=True, capture_output=True, text=True).stdout
-
-    def end(self):
-        subprocess.run(["tmux", "-S", self.socket, "kill-server"], capture_output=True)
-
-    def screen(self):
-        return "\n".join(line.rstrip() for line in self.tmux("capture-pane", "-p").split("\n"))
-
-    def type(self, text):
-        self.tmux("send-keys", "-l", "--", text)
-
-    def press(self, *keys):
-        for key in keys:
-            self.tmux("send-keys", key)
-            time.sleep(0.03)
+        self.start(f"{folder}/{name}.tmux", 80,
+                   f"env -u NOTES_DIR -u NOTES_HOME TERM={terminal} LANG=C.UTF-8 LC_ALL=C.UTF-8 TZ=UTC HOME={self.home} {start}")
 
     def sees(self, *texts, absent=()):
         """Waits until the screen has all texts, and rests."""

@@ -4,12 +4,12 @@ import NotesHarness
 /// Decides which faults happen in a run, and knows what they excuse.
 @AutomergeRepo
 final class FaultInjector {
-  /// One person's machine, and the one that it sends to.
+  /// The direction from one person's machine to another's.
   struct Way: Hashable {
     var (sender, receiver): (PeerId, PeerId)
   }
 
-  /// In one of so many steps something goes wrong.
+  /// A fault happens in one of this many steps.
   private static let stepsPerFault = 12
 
   let kinds: [Fault]
@@ -17,11 +17,11 @@ final class FaultInjector {
   var heldWays: [Way: Duration] = [:]
   /// Words that may or may not be in the final text: undone, or lost in a power failure before they were stored.
   private(set) var uncertain: Set<String> = []
-  /// Words of which a person was told that they are stored, and deleted words of which this person was told the same.
+  /// Words that a service has reported to their author as stored, and words whose deletion it has reported as stored.
   private var (stored, storedDeletions): (Set<String>, Set<String>) = ([], [])
-  /// Which person has deleted a word.
+  /// Who deleted each word.
   var deleters: [String: String] = [:]
-  /// On which person's machine another program wrote a word.
+  /// The machine on which another program wrote each word.
   var machines: [String: String] = [:]
   var stranger: Stranger?
   private var random: RandomSource
@@ -36,7 +36,7 @@ final class FaultInjector {
   /// Up to three seconds, rarely in step with anything else.
   func duration() -> Duration { .nanoseconds(50_000_000 + Int64(below(2_950_000_000))) }
 
-  /// What goes wrong in this step, if anything.
+  /// The fault of this step, if any.
   func draw() -> Fault? {
     guard !kinds.isEmpty, below(Self.stepsPerFault) == 0 else { return nil }
     return kinds[below(kinds.count)]
@@ -46,14 +46,14 @@ final class FaultInjector {
 
   // MARK: What a fault excuses
 
-  /// The person was told that everything in a text is stored.
+  /// Call when the service has told the person that everything in a text is stored.
   func isStored(_ text: String, for person: String, authors: [String: String], deleted: Set<String>) {
     let words = Set(text.split(separator: "\n").map(String.init))
     stored.formUnion(words.filter { authors[$0] == person })
     storedDeletions.formUnion(deleted.filter { deleters[$0] == person && !words.contains($0) })
   }
 
-  /// Whether what a person has written, or deleted, must outlive the power of the person's machine.
+  /// Whether a word, or its deletion, must survive a power failure of its author's machine.
   func mustSurvive(_ word: String, isDeleted: Bool) -> Bool {
     (isDeleted ? storedDeletions : stored).contains(word)
   }

@@ -49,8 +49,8 @@ final class MachineClock: RepoClock {
     return timer
   }
 
-  /// Runs the timer that is due first, whichever the shared clock was asked for: what was planned before a sleep and what was
-  /// planned after it keep their order.
+  /// Runs the timer that is due first, whichever one the shared clock reports: timers set before a sleep and after it
+  /// keep their order.
   private func tick(for timer: Timer) {
     guard !timer.isCancelled else { return }
     if let sleep {

@@ -3,7 +3,7 @@ import Foundation
 
 /// The threads of this process, as the system sees them: work off the loop goes on while one of them runs.
 ///
-/// Asked after every step of a simulation, so the files that tell are kept open as long as the threads are the same.
+/// Called after every step of a simulation, so the files with the states stay open as long as the threads are the same.
 @AutomergeRepo
 enum OtherThreads {
   private static let directory = "/proc/self/task"
@@ -21,7 +21,7 @@ enum OtherThreads {
         list()
         return false
       }
-      // The present thread is one of those that run.
+      // The present thread runs, too.
       if state == UInt8(ascii: "R") { runningCount += 1 }
     }
     return runningCount < 2

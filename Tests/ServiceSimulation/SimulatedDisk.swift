@@ -19,7 +19,7 @@ public final class SimulatedDisk {
   }
 
   let clock: MachineClock
-  /// What every attempt to write comes to, while nothing can be written.
+  /// The error of every write while the disk refuses writes.
   var failure: StorageError?
   /// Whether journals can still be written, as when only the database is locked.
   var takesJournals = false
@@ -43,7 +43,7 @@ public final class SimulatedDisk {
 
   func remove(_ path: String) { files[path] = nil }
 
-  /// One step, as that of a program which renames a new file into place.
+  /// Writes in one step, like a program that renames a new file into place.
   func write(_ path: String, _ bytes: [UInt8], by writer: String) {
     fileCount += 1
     let nanoseconds = Int((clock.date.timeIntervalSince1970 * 1e9).rounded())

@@ -15,7 +15,7 @@ final class SimulatedJournal: JournalAccess {
         process.journalIsBroken = true
         return nil
       }
-      // A service that writes again has begun with all that the store may lack.
+      // A service that can write again starts with everything that the store may lack.
       process.journalIsBroken = false
       var journal = process.disk.journals[process.run] ?? SimulatedDisk.Journal()
       let last = journal.segments.keys.max() ?? 1

@@ -29,7 +29,7 @@ final class SimulatedLocks: Sendable {
     return number.map { Claim(number: $0, locks: self) }
   }
 
-  /// The process has ended, and the system frees its locks.
+  /// Frees the locks of a process that has ended, as the system does.
   func endAll(of process: Int) {
     state.withLock { state in state.held = state.held.filter { $0.value.process != process } }
   }

@@ -15,11 +15,11 @@ final class SimulatedPerson {
   let siblingNetwork: SimulatedNetwork
   private let network: SimulatedNetwork
   private(set) var services: [SimulatedService] = []
-  /// Whether a service has ended that no other one had found: what it leaves is found by the next one.
+  /// Whether a service has ended before any other had found it: the next one finds what it left.
   private(set) var hasLeftovers = false
-  /// Whether the services find each other. Until then they know of each other only what the disk shows.
+  /// Whether the services find each other. Until then the disk alone tells them of each other.
   var areLinked = true
-  /// Called when an editor is told that everything in the note is stored, before it can have changed again.
+  /// Called when a service tells its editor that everything in the note is stored, before the text can change again.
   var onStored: (SimulatedService) -> Void = { _ in }
   private var count = 0
 
@@ -54,7 +54,7 @@ final class SimulatedPerson {
     hub.service.becameHub()
     guard areLinked else { return }
     for other in services.dropFirst() where other.isToBeFound { siblingNetwork.connect(hub.name, other.name) }
-    // A service takes the network over when it has been loaded.
+    // A service takes over the network once it has loaded.
     guard !services.contains(where: \.sharing.hasNetwork), let heir = services.first(where: \.isLoaded) else { return }
     heir.repo.add(network.provider())
     heir.sharing.tookNetwork()

@@ -1,8 +1,8 @@
 import AutomergeRepo
 import RepoTestSupport
 
-/// One process of a person, as its access to the person's disk knows it. Every operation takes some time, and takes effect at its
-/// end; none does once the process has ended.
+/// One process of a person, as its access to the person's disk knows it. Every operation takes some time and takes
+/// effect at its end, unless the process has ended by then.
 @AutomergeRepo
 final class SimulatedProcess {
   nonisolated let number: Int
@@ -11,9 +11,9 @@ final class SimulatedProcess {
   private var random: RandomSource
   let run: String
   private(set) var isAlive = true
-  /// Whether the journal lacks something, from then on: the service says that words may stand twice if it is killed now.
+  /// Whether the journal has missed a write: the service warns that words may appear twice if it is killed now.
   var journalIsBroken = false
-  /// When the last operation on the store is done: they keep their order.
+  /// When the last operation on the store ends: operations keep their order.
   private var storeIsFree = Duration.zero
 
   init(_ number: Int, run: String, disk: SimulatedDisk, random: RandomSource) {
@@ -21,7 +21,7 @@ final class SimulatedProcess {
     clock = disk.clock
   }
 
-  /// The process ends as by a kill.
+  /// Ends the process as a kill does.
   func die() {
     isAlive = false
     disk.locks.endAll(of: number)

@@ -28,13 +28,13 @@ final class SimulatedService {
   /// The SHA-256 of what the note is known to have of its file.
   private(set) var knownDigest: String?
   private(set) var isLoaded = false
-  /// What the editor was last told of the note's status, and the request for it that has no answer yet.
+  /// The note's status as the editor last received it, and the request for it that has no answer yet.
   private(set) var status: JSONValue?
   private var statusRequest: Int?
-  /// When this service and the person's others find each other at the earliest.
+  /// The earliest time at which this service and the person's others find each other.
   private let foundAt: Duration
   private let onStored: (SimulatedService) -> Void
-  /// How much longer the editor takes to read something than it has to.
+  /// By how much the editor delays each read.
   var slowness = Duration.zero
 
   var isAlive: Bool { process.isAlive }
@@ -79,7 +79,7 @@ final class SimulatedService {
     }
   }
 
-  /// Ends as by a kill: nothing more is sent, stored or answered.
+  /// Ends the service as a kill does: it sends, stores and answers nothing more.
   func crash() {
     process.die()
     session = nil
@@ -87,7 +87,7 @@ final class SimulatedService {
 
   // MARK: The editor
 
-  /// What was written before a kill still reaches the editor.
+  /// What the service wrote before a kill still reaches the editor.
   private func take(_ frame: [UInt8]) {
     guard isAlive, let start = frame.firstIndex(of: UInt8(ascii: "{")),
       let message = try? JSONValue(parsing: Array(frame[start...]))
@@ -138,15 +138,16 @@ final class SimulatedService {
     max(last, clock.now + .microseconds(Int64.random(in: 20...4_000, using: &random)))
   }
 
-  /// Whether the editor has not read yet what the service has sent; then it does nothing else with the service either.
+  /// Whether the editor has not yet read what the service has sent; until it has, it does nothing else with the
+  /// service.
   var editorIsBehind: Bool { lastOut > clock.now }
 
-  /// For this long the editor reads nothing.
+  /// Keeps the editor from reading for this long.
   func hang(for duration: Duration) { lastOut = max(lastOut, clock.now + duration) }
 
   func notify(_ method: String, _ params: JSONValue) { send(method, params) }
 
-  /// Sends a request; `answer` has what comes back.
+  /// Sends a request; `answer` has the response.
   func request(_ method: String, _ params: JSONValue) -> Int {
     requestCount += 1
     send(method, params, id: requestCount)
@@ -163,7 +164,7 @@ final class SimulatedService {
     askForStatus()
   }
 
-  /// The editor goes on with another service.
+  /// Call when the editor continues with another service.
   func forgetBuffer() { buffer = nil }
 
   func closeBuffer() {
@@ -172,7 +173,6 @@ final class SimulatedService {
     buffer = nil
   }
 
-  /// What a buffer had that was closed a moment ago, as long as the service has not read that, or could not store it: the note may
-  /// have been waiting for the store.
+  /// The text of a buffer that was just closed, until the service has read that it was closed and could store it.
   var textClosedUnread: String? { lastIn > clock.now || process.disk.failure != nil ? closedText : nil }
 }

@@ -2,10 +2,10 @@ import Automerge
 import AutomergeRepo
 import NotesServer
 
-/// A person who shares every document with every peer that is connected, as if tickets had been exchanged before.
+/// Shares every document with every connected peer, as if the people had exchanged tickets before.
 @AutomergeRepo
 public final class SimulatedSharing: SharingService {
-  /// Whether the process has the person's network.
+  /// Whether this process has the person's network.
   public private(set) var hasNetwork = false
   public var onChange: (@AutomergeRepo (SharingEvent) -> Void)?
   private let repo: Repo

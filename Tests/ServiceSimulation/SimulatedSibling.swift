@@ -2,8 +2,8 @@ import AutomergeRepo
 import Foundation
 import RepoTestSupport
 
-/// One process's connection to its person's others. All of them are one peer to the rest of the world, so among themselves each
-/// goes by a name of its own, which is exchanged for the peer's on the way out and in.
+/// One process's connection to its person's others. To the rest of the world they are one peer, so among themselves
+/// each has a name of its own, which replaces the peer's in every message.
 @AutomergeRepo
 final class SimulatedSibling: NetworkProvider {
   nonisolated let isSiblings = true
@@ -43,7 +43,7 @@ extension SimulatedSibling: NetworkDelegate {
 }
 
 extension RepoMessage {
-  /// The same message with one peer for another, as its sender and as its target.
+  /// The same message with one peer replaced by another, as its sender and as its target.
   fileprivate func exchanging(_ old: PeerId, for new: PeerId) -> RepoMessage? {
     guard case .map(var entries)? = try? CBOR(Data(encoded()), limits: .stored) else { return nil }
     for index in entries.indices where ["senderId", "targetId"].contains(entries[index].key.text) {

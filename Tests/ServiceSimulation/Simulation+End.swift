@@ -2,7 +2,7 @@ import AutomergeRepo
 import Foundation
 import NotesHarness
 
-/// What must hold when nothing disturbs the services any more.
+/// What must hold once all faults have ended.
 extension Simulation {
   func settle() async throws {
     await endFaults()
@@ -16,7 +16,7 @@ extension Simulation {
     do {
       try await wait(for: "equal texts", within: Self.settlingTime) {
         guard textsAreEqual, documentsAreEqual else { return false }
-        // A buffer that is closed already, and whose note is still being opened, changes the text later.
+        // A buffer that was closed while its note was still being opened changes the text later.
         let text = people.flatMap(buffers)[0].text.string
         return missingWords(text).isEmpty && deleted.isDisjoint(with: text.split(separator: "\n").map(String.init))
       }
@@ -27,12 +27,13 @@ extension Simulation {
     do {
       try await wait(for: "the status of all", within: Self.settlingTime) { doubts.isEmpty }
     } catch {
-      throw failure("these are told what is not so: " + doubts.joined(separator: "; "))
+      throw failure("these editors have a wrong status: " + doubts.joined(separator: "; "))
     }
     try await closeAll(text)
   }
 
-  /// Whether no editor is about to be sent what its document has, and no service whose editor has closed the note has news.
+  /// Whether no service has anything to send to its editor, and no service has news of a note that its editor has
+  /// closed.
   private var documentsAreEqual: Bool {
     let text = people.flatMap(buffers)[0].text.string
     return people.flatMap(\.services).allSatisfy { service in
@@ -46,7 +47,7 @@ extension Simulation {
     return all.allSatisfy { $0.isSynced && $0.text == all[0].text }
   }
 
-  /// The editors whose last status did not say that everything is stored and that all people have it.
+  /// The editors whose last status did not report that everything is stored and that all people have it.
   private var doubts: [String] {
     people.flatMap { person in
       person.services.compactMap { service -> String? in
@@ -60,7 +61,7 @@ extension Simulation {
     }
   }
 
-  /// When no editor has the note open, the files get its text.
+  /// Closes the note in all editors; then the working files must get its text.
   private func closeAll(_ text: [UInt8]) async throws {
     for service in people.flatMap(\.services) { service.closeBuffer() }
     for person in people {
@@ -74,14 +75,14 @@ extension Simulation {
     }
   }
 
-  /// The words that are neither in the text nor in a recovered text, and whose person was told so.
+  /// The words that are neither in the text nor in a recovered text.
   private func missingWords(_ text: String) -> [String] {
     words.subtracting(text.split(separator: "\n").map(String.init)).filter { word in
       !people.contains { $0.disk.hasRecovered(word) }
     }
   }
 
-  /// The text that all buffers show, once it is known to have every word once.
+  /// The text that all buffers show, after checking that it has every word once.
   private func checkedText() throws -> [UInt8] {
     let buffers = people.flatMap(buffers)
     for buffer in buffers where !buffer.complaints.isEmpty { throw failure("complaints: \(buffer.complaints)") }

@@ -3,7 +3,7 @@ import Foundation
 import JSONRPC
 import RepoTestSupport
 
-/// What goes wrong between the steps. All of it ends before the texts have to become equal.
+/// The faults between the steps. All of them end before the texts have to become equal.
 extension Simulation {
   func prepareFaults() {
     guard !injector.kinds.isEmpty else { return }
@@ -33,7 +33,7 @@ extension Simulation {
     report.faults[fault, default: 0] += 1
   }
 
-  /// Whether it could happen.
+  /// Causes a fault, if it can happen now; returns whether it did.
   private func cause(_ fault: Fault, _ person: SimulatedPerson) -> Bool {
     switch fault {
     case .oneWayLoss: lose(from: person)
@@ -65,7 +65,7 @@ extension Simulation {
     return true
   }
 
-  /// Nothing arrives behind a gap, so the connection has ended by now.
+  /// A connection delivers nothing after a gap, so it has ended by now.
   private func endLoss(_ way: FaultInjector.Way) {
     guard injector.lostWays.remove(way) != nil else { return }
     network.disconnect(way.sender, way.receiver)
@@ -120,8 +120,8 @@ extension Simulation {
     return true
   }
 
-  /// Words may be gone unless a person was told that they are stored. The store has what it has committed, and files what was
-  /// written into them; both are synced. The journal is not.
+  /// Words may be lost unless their author was told that they are stored. The store keeps what it has committed, and
+  /// files keep what was written to them; both are synced. The journal is not.
   private func loseFlow(of person: SimulatedPerson) -> Bool {
     guard !person.services.isEmpty, !person.services.contains(where: \.journalIsBroken) else { return false }
     let gone = words.filter { authors[$0] == person.name && !injector.mustSurvive($0, isDeleted: false) }
@@ -161,8 +161,8 @@ extension Simulation {
     return true
   }
 
-  /// All that this person, or a program on this person's machine, has written or deleted so far may be undone now, and
-  /// nothing of any other person.
+  /// What this person, or a program on this person's machine, has written or deleted so far may be undone now; what
+  /// other people wrote may not.
   private func undo(_ person: SimulatedPerson) -> Bool {
     guard let service = someService(of: person), let buffer = service.buffer else { return false }
     let (typed, removed) = (
@@ -181,7 +181,7 @@ extension Simulation {
 
   // MARK: The end
 
-  /// Ends all that is going wrong.
+  /// Ends all faults.
   func endFaults() async {
     guard !injector.kinds.isEmpty else { return }
     for way in injector.lostWays { endLoss(way) }

@@ -9,7 +9,7 @@ extension Simulation {
   public enum Step: String, CaseIterable, Sendable {
     case type, delete, save, writeOutside, crash, restart, startAnother, toggleBuffer, togglePartition
 
-    /// How often it happens, in a hundred.
+    /// How often it happens, in percent.
     var weight: Int {
       switch self {
       case .type: 60
@@ -55,7 +55,7 @@ extension Simulation {
     return all.isEmpty ? nil : all[below(all.count)]
   }
 
-  /// The beginnings of all lines.
+  /// The offsets at which lines begin.
   static func lineStarts(_ bytes: [UInt8]) -> [Int] {
     [0] + bytes.indices.filter { bytes[$0] == 0x0A }.map { $0 + 1 }
   }
@@ -93,8 +93,8 @@ extension Simulation {
     save(open[below(open.count)], of: person)
   }
 
-  /// An editor writes its text to the file, unless another program wrote there what the note may not have: then its person
-  /// thinks better of it.
+  /// An editor saves its text to the file, unless another program wrote words there that the note may lack: then the
+  /// person does not save.
   func save(_ service: SimulatedService, of person: SimulatedPerson) {
     guard let buffer = service.buffer, let file = person.disk[path] else { return }
     let found = ModelText(String(decoding: file, as: UTF8.self), encoding: .utf8)
@@ -127,8 +127,7 @@ extension Simulation {
     report.crashes += 1
   }
 
-  /// What a person did in a buffer that they closed unsaved, and that its service is killed without having read, is
-  /// lost.
+  /// Edits in a buffer that the person closed without saving are lost if the service is killed before it has read them.
   private func excuseUnread(of service: SimulatedService, _ person: SimulatedPerson) {
     guard let text = service.textClosedUnread else { return }
     let closed = Set(text.split(separator: "\n").map(String.init))
@@ -140,7 +139,7 @@ extension Simulation {
     deleted.subtract(back)
   }
 
-  /// An editor whose service is dead starts another one.
+  /// An editor whose service is dead starts another service.
   func restart() {
     guard !orphans.isEmpty else { return }
     let index = below(orphans.count)

@@ -2,10 +2,10 @@ import Automerge
 import AutomergeRepo
 import Foundation
 
-/// Records when something goes wrong, to explain a failure: the end of a run shows only that there is one.
+/// Records when something goes wrong: the end of a run shows only that it did.
 extension Simulation {
-  /// Notes which words stand twice, which lines are no words, and which words are back that were deleted, in the document of any
-  /// service, each once.
+  /// Notes, each once, the words that appear twice, the lines that are no words, and the deleted words that have
+  /// returned, in the document of any service.
   func noteTroubles() {
     for service in people.flatMap(\.services) {
       let lines = service.documentText(id).split(separator: "\n").map(String.init)

@@ -7,15 +7,15 @@ import RepoTestSupport
 /// Several people, each with one or two services and editors on one note, in one process and in virtual time: they type, delete
 /// and save, other programs write to the files, connections break, and services are killed.
 ///
-/// In the end all texts are equal, and contain every word that a person or a program wrote exactly once. A seed determines what
-/// happens, in a process of its own with `SWIFT_DETERMINISTIC_HASHING=1`.
+/// In the end all texts are equal, and contain every word that a person or a program wrote exactly once. A seed
+/// determines the run if the process does nothing else and has `SWIFT_DETERMINISTIC_HASHING=1`.
 @AutomergeRepo
 public final class Simulation {
   public struct Failure: Error, CustomStringConvertible {
     public let description: String
   }
 
-  /// What happened in a run, to see that it was not idle.
+  /// What happened in a run, to show that it was not idle.
   public struct Report: Sendable {
     public var words = 0
     public var deletions = 0
@@ -25,7 +25,7 @@ public final class Simulation {
     public var partitions = 0
     public var faults: [Fault: Int] = [:]
 
-    /// How often each thing was done, by its name.
+    /// How often each step happened, by its name.
     public var counts: [String: Int] {
       let steps = [
         "words": words, "deletions": deletions, "outsideWrites": outsideWrites, "saves": saves, "crashes": crashes,
@@ -35,13 +35,13 @@ public final class Simulation {
     }
   }
 
-  /// How long everything may take to come together once nothing disturbs it.
+  /// How long the texts may take to become equal once all faults have ended.
   static let settlingTime: Duration = .seconds(180)
   private static let tidyInterval: Duration = .milliseconds(100)
 
   public internal(set) var report = Report()
-  /// Whether nothing else runs in this process. Then all work off the loop is waited for, however busy the machine is, and a seed
-  /// determines the run.
+  /// Whether nothing else runs in this process. Then the simulation waits for all work off the loop, however busy the
+  /// machine is, and a seed determines the run.
   public var isAlone = false
   /// Whether the history records when something first goes wrong in the document of a service.
   public var watchesDocuments = false
@@ -49,7 +49,7 @@ public final class Simulation {
   var troubles: Set<String> = []
   /// The deleted words that are not in the document of a service, by its name.
   var withoutDeleted: [PeerId: Set<String>] = [:]
-  /// What was done, line by line, to understand a failure.
+  /// The steps of the run, a line each, to explain a failure.
   public private(set) var history: [String] = []
   let seed: UInt64
   let without: Set<Step>
@@ -68,7 +68,7 @@ public final class Simulation {
   var path = ""
   var id = ""
   /// - Parameters:
-  ///   - without: steps that are left out, to see which ones a failure needs.
+  ///   - without: steps to leave out, to find those that a failure needs.
   ///   - faults: what goes wrong beside the steps.
   public init(seed: UInt64, without: Set<Step> = [], faults: Set<Fault> = []) {
     (self.seed, self.without) = (seed, without)
@@ -93,7 +93,7 @@ public final class Simulation {
 
   func below(_ limit: Int) -> Int { Int.random(in: 0..<max(1, limit), using: &random) }
 
-  /// A word that has nothing in common with any other: what a comparison of texts makes of similar words is another matter.
+  /// A word that has nothing in common with any other: how a diff treats similar words is not tested here.
   func newWord(of name: String) -> String {
     let letters = Array("abcdefghijklmnopqrstuvwxyz")
     let word = String((0..<8).map { _ in letters[below(letters.count)] })
@@ -128,8 +128,8 @@ public final class Simulation {
     }
   }
 
-  /// Runs what can run now, until nothing is under way off the loop either. Where other tests run at the same time, that cannot
-  /// be seen; then the order in which such work returns may differ from run to run.
+  /// Runs what can run now, until no work off the loop is left either. Beside other tests the simulation cannot tell;
+  /// then the order in which such work returns may differ from run to run.
   private func settleTasks() async {
     let maximumLooks = isAlone ? Self.maximumLooksAlone : Self.maximumLooksAmongOthers
     var (quietLooks, looks) = (0, 0)
@@ -146,7 +146,7 @@ public final class Simulation {
   }
 
   private static let maximumLooksAmongOthers = 200
-  /// At least some seconds: even on the busiest machine a thread that is ready has run by then.
+  /// Takes some seconds at least: by then even the busiest machine has run every thread that was ready.
   private static let maximumLooksAlone = 100_000
 
   func request(_ method: String, _ params: JSONValue, of service: SimulatedService) async throws -> JSONValue {

@@ -15,12 +15,12 @@ final class Stranger {
     provider.start(as: LocalPeer(peerId: peer, metadata: PeerMetadata(name: "mallory")), delegate: self)
   }
 
-  /// Sends a few messages, each of which a person's service reads.
+  /// Sends a few messages to a person's service.
   func bother(_ person: PeerId, about note: DocumentId, _ injector: FaultInjector) {
     network.connect(peer, person)
     for _ in 0..<1 + injector.below(4) {
       let nonsense = Data(injector.drawBytes(injector.below(40)))
-      // A peer that has nothing: version 1, no heads, nothing it needs, no filter, no changes.
+      // The sync message of a peer that has nothing: version 1, no heads, no needs, no filter, no changes.
       let question = Data([0x42, 0, 0, 1, 0, 0, 0])
       let content: RepoMessage.Content =
         switch injector.below(4) {
@@ -34,7 +34,7 @@ final class Stranger {
     }
   }
 
-  /// What it has been told of the note; empty if nothing.
+  /// What it has received of the note; empty if nothing.
   func secrets(_ words: Set<String>) -> [String] {
     heard.compactMap { message in
       if case .document(let message) = message, message.content.data != nil { return "a sync message" }

@@ -4,7 +4,7 @@ import Foundation
 public enum BindingError: LocalizedError, Hashable, Sendable {
   /// A text or counter cannot be at this path.
   case InvalidPath(String)
-  /// There is something other than a text.
+  /// The value there is not a text.
   case NotText
   /// There is no counter.
   case NotCounter
@@ -14,8 +14,8 @@ public enum BindingError: LocalizedError, Hashable, Sendable {
   public var errorDescription: String? {
     switch self {
     case .InvalidPath(let path): "nothing can be bound to the path “\(path)”"
-    case .NotText: "what stands there is not a text"
-    case .NotCounter: "what stands there is not a counter"
+    case .NotText: "the value there is not a text"
+    case .NotCounter: "the value there is not a counter"
     case .Unbound: "it is not bound to a document"
     }
   }

@@ -61,8 +61,8 @@ struct PathWalk {
 
   private static func rootIsAMap(_ type: EncodingContainerType) -> CodingKeyLookupError {
     type == .Value
-      ? .NoPathForSingleValue("the root is a map, a single value stands at a key of it")
-      : .InvalidIndexLookup("the root is a map, it has no indexes")
+      ? .NoPathForSingleValue("the root is a map; put a single value at one of its keys")
+      : .InvalidIndexLookup("the root is a map, which has no indexes")
   }
 
   /// The object at the end of the path; nil if it does not exist but could be made. Changes nothing.
@@ -108,14 +108,14 @@ struct PathWalk {
     switch found {
     case .Object(let next, type): return next
     case nil, .Scalar(.Null):
-      if strategy == .readonly { throw .SchemaMissing("nothing stands at \(place(depth))") }
+      if strategy == .readonly { throw .SchemaMissing("there is nothing at \(place(depth))") }
       if let index = key.index, index > document.length(obj: object) {
         throw tooFar(index, document.length(obj: object))
       }
       return nil
     case .Object(_, .Text):
       if strategy == .override { return nil }
-      throw .PathExtendsThroughText("at \(place(depth)) there is a text, which holds no \(kind(type))")
+      throw .PathExtendsThroughText("at \(place(depth)) there is a text, which contains no \(kind(type))")
     case .Object(_, let other):
       if strategy == .override { return nil }
       throw .MismatchedSchema("at \(place(depth)) there is a \(kind(other)), not a \(kind(type))")
@@ -133,7 +133,7 @@ struct PathWalk {
   }
 
   private func tooFar(_ index: UInt64, _ length: UInt64) -> CodingKeyLookupError {
-    .IndexOutOfBounds("index \(index) of \(path.stringPath()) is too far behind the end of a list of \(length)")
+    .IndexOutOfBounds("index \(index) of \(path.stringPath()) is too far past the end of a list of \(length)")
   }
 
   private func place(_ depth: Int) -> String { path.prefix(depth + 1).stringPath() }

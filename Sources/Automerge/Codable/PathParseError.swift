@@ -10,7 +10,7 @@ public enum PathParseError: LocalizedError, Hashable, Sendable {
   public var errorDescription: String? {
     switch self {
     case .InvalidPathElement(let step): "“\(step)” is neither a key nor an index in brackets"
-    case .EmptyListIndex(let step): "“\(step)” holds no index"
+    case .EmptyListIndex(let step): "“\(step)” contains no index"
     }
   }
 }

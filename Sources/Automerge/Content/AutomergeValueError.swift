@@ -10,7 +10,7 @@ public enum AutomergeValueError: LocalizedError, Hashable, Sendable {
   public var errorDescription: String? {
     switch self {
     case .nestedTooDeep(let object): "object \(object) is nested too deep to be one value"
-    case .otherType(let object, let type): "object \(object) is a \(type), and the value is none"
+    case .otherType(let object, let type): "object \(object) is a \(type), and the value is not"
     }
   }
 }

@@ -4,9 +4,6 @@ import Foundation
 ///
 /// Reads only what distinguishes such changes, writes the change again, and accepts it only if the same bytes come out.
 /// `ChangeDecoder` reads everything else column by column.
-///
-/// Only what tells one such change from another is read; the change is then written again, and taken only if the same
-/// bytes come out. Whatever this does not know, `ChangeDecoder` reads column by column.
 extension ChangeDecoder {
   /// The change whose columns come next; nil if it is not of this kind.
   static func singleRun(_ chunk: Chunk, header: ChangeHeader, actors: [ActorId], _ reader: ByteReader) -> DecodedChange?

@@ -4,9 +4,6 @@ import Foundation
 ///
 /// Callers see a `ScalarValue`; this is what is stored, so that every value, even one of an unknown type or a time that
 /// `Date` cannot hold, is written back as it was read.
-///
-/// `ScalarValue` is the face shown to callers; this is what is stored, so that every value, also one of a type not known
-/// today or a time that `Date` cannot hold, is written back as it was read.
 struct RawValue: Hashable, Sendable {
   let code: UInt8
   let bytes: [UInt8]

@@ -2,9 +2,6 @@
 ///
 /// Only what distinguishes such changes is read, so the result is right only if writing it again (`SingleRunEncoder`)
 /// gives the same bytes. The text belongs to the memory, and is valid only as long as that is.
-///
-/// Only what tells one such change from another is read, so it is true only if writing it again (`SingleRunEncoder`)
-/// gives the same bytes. The text is the memory's, and no longer there than that.
 struct SingleRun {
   /// Its actors are indices into the change's list of actors; its text begins at 0.
   let run: OpRun

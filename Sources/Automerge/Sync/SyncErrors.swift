@@ -32,7 +32,7 @@ public enum ReceiveSyncError: Error, Hashable, Sendable {
 extension DecodeSyncStateError: LocalizedError {
   public var errorDescription: String? {
     switch self {
-    case .format(let error): "the kept sync state cannot be read: \(error.sentence)"
+    case .format(let error): "the stored sync state cannot be read: \(error.sentence)"
     }
   }
 }

@@ -42,7 +42,7 @@ final class AuthorClaims {
     }
   }
 
-  /// Takes in a peer's claim of the actors that it writes as here.
+  /// Records a peer's claim of the actors that it writes as here.
   func heard(_ actors: Set<ActorId>, from peer: PeerId, asks: Bool) {
     guard let handle, let repo = handle.repo, handle.sync.linkedPeers.contains(peer) else { return }
     let fitting = actors.filter { repo.sharing.fits($0, peer) }
@@ -97,7 +97,7 @@ extension DocHandle {
     case .forged(let peer, let author):
       let name = author.map { "of \($0)" } ?? "that is ours"
       repo?.complain(
-        of: peer, "brought changes of \(id) as an actor \(name), which did not make them; they are not taken")
+        of: peer, "brought changes of \(id) as an actor \(name), which did not make them; they are refused")
       deliver(.forgedChanges(from: peer, author: author))
     case .wantAgain, .settled: break
     }

@@ -1,6 +1,6 @@
 import Automerge
 
-/// Returns to the peers' state when they refuse what was done here.
+/// Returns to the peers' state when they refuse changes that were made here.
 extension DocHandle {
   /// Has the observers commit what they still hold back, so that the changes to be discarded are all in the document.
   public func prepareToDiscard() { deliver(.preparingToDiscard) }

@@ -137,7 +137,7 @@ public final class DocHandle {
     publishChange()
   }
 
-  /// Takes in what another process has stored of the document since this process read it. Connected processes send each
+  /// Merges what another process has stored of the document since this process read it. Connected processes send each
   /// other their changes; one that has ended may not have sent everything.
   ///
   /// - Parameter heads: changes that are known to be stored. If this document lacks some, all chunks are read.

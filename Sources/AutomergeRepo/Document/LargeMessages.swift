@@ -1,8 +1,8 @@
 import Automerge
 import Foundation
 
-/// Takes in the peers' large messages about a document: reads each on another thread and applies it in portions, so
-/// that other work runs in between. Further messages of that peer about the document wait until then.
+/// Applies the peers' large messages about a document: reads each on another thread and applies it in portions, so that
+/// other work runs in between. Further messages of that peer about the document wait until then.
 @AutomergeRepo
 final class LargeMessages {
   /// A peer's message that is being read, and the messages that wait behind it.

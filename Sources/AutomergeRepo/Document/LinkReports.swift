@@ -40,7 +40,7 @@ final class LinkReports {
     refresh()
   }
 
-  /// The peers to which we pass on a peer's message: those that hear it neither from its author nor from `via`.
+  /// The peers to which we pass on a peer's message: those that receive it neither from its author nor from `via`.
   func listeners(to author: PeerId, via: PeerId) -> [PeerId] {
     guard let handle else { return [] }
     return handle.peers.filter { peer in

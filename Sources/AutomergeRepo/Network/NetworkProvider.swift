@@ -27,7 +27,7 @@ public protocol NetworkProvider: AnyObject, Sendable {
   /// What a connected peer has proved, if the network can tell; called once, when the connection is reported.
   func proof(of peer: PeerId) -> PeerProof?
   /// Whether the provider's peers are processes of the same person on the same store: they have full access, and the
-  /// person is not told when they come or go.
+  /// person gets no news when they connect or leave.
   var isSiblings: Bool { get }
 }
 

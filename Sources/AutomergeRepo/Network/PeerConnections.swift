@@ -46,9 +46,9 @@ final class PeerConnections {
   private let logger: Logger
   private var providers: [any NetworkProvider] = []
   private var connections: [PeerId: Connection] = [:]
-  /// How many connected peers have told their stores.
+  /// How many connected peers have named their stores.
   private(set) var storeCount = 0
-  /// The connected peers in order, until the next one comes or goes.
+  /// The connected peers in order, until the next one connects or leaves.
   private var order: [PeerId]?
   /// What the program does with messages of its own types.
   private var handlers: [String: @AutomergeRepo ([String: CBOR], PeerId) -> Void] = [:]
@@ -192,6 +192,6 @@ final class PeerConnections {
     guard let count = connections[peer]?.complaintCount, count < Self.maximumComplaints else { return }
     connections[peer]?.complaintCount = count + 1
     let isLast = count + 1 == Self.maximumComplaints
-    logger.warning("\(peer) \(what)\(isLast ? "; the log says no more of it" : "")")
+    logger.warning("\(peer) \(what)\(isLast ? "; the log leaves out further ones" : "")")
   }
 }

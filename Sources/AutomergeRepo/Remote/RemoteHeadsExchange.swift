@@ -9,7 +9,7 @@ import Foundation
 /// later one counts.
 @AutomergeRepo
 final class RemoteHeadsExchange {
-  /// How many stores one peer may subscribe to. Source: PeerProtocol.md, "Remote heads".
+  /// The most stores that one peer may subscribe to. Source: PeerProtocol.md, "Remote heads".
   static let maximumSubscriptions = 256
   /// A report that is dated further in the future than this is dropped: calendars do not differ as much.
   private static let maximumSkew: TimeInterval = 24 * 3600

@@ -20,7 +20,7 @@ public struct FindProgress: Sendable {
   public let id: DocumentId
   /// Peers are listed from the moment they are asked, which is after the store has answered.
   public var sources: [Source: Answer]
-  /// The end of the search; nil while it goes on.
+  /// The outcome of the search; nil while it lasts.
   public var outcome: FindOutcome?
 
   init(id: DocumentId, sources: [Source: Answer], outcome: FindOutcome? = nil) {

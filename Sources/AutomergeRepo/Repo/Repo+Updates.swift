@@ -1,6 +1,6 @@
 /// A repo's peers as a sequence.
 extension Repo {
-  /// The connected peers now, and again whenever one has come or gone. A slow reader misses values in between, but
+  /// The connected peers now, and again whenever one has connected or left. A slow reader misses values in between, but
   /// never the last one.
   public func peerUpdates() -> AsyncStream<[ConnectedPeer]> {
     observers.stream(.bufferingNewest(1), first: connectedPeers) { [weak self] event in

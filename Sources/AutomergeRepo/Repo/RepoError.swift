@@ -1,7 +1,7 @@
 import Automerge
 import Foundation
 
-/// Why a repo has no document to give, or did not take one.
+/// Why a repo has no such document, or refused one.
 public enum RepoError: Error, Hashable, Sendable {
   /// A document with this id is already in the repo: in memory, or in the store.
   case alreadyExists(DocumentId)
@@ -13,7 +13,7 @@ public enum RepoError: Error, Hashable, Sendable {
   case timedOut(DocumentId)
   /// The store could not be read.
   case storage(StorageError)
-  /// The bytes are no Automerge document; `reason` says why.
+  /// The bytes are not an Automerge document; `reason` says why.
   case notADocument(reason: String)
   /// The document has no such version: one of its heads is not here.
   case unknownVersion(DocumentId)

@@ -1,4 +1,4 @@
-/// Something that happened among the peers and that the person is told of.
+/// An event among the peers, for the person's news.
 public enum SharingEvent: Hashable, Sendable {
   case online(PeerId, name: String)
   case offline(PeerId, name: String)
@@ -31,7 +31,7 @@ public enum SharingEvent: Hashable, Sendable {
   case closedToStrangers
   /// A peer that was never met uses the name of one that was.
   case namesake(PeerId, name: String)
-  /// The lists of people are out of date: a peer came or went, which is not worth a message.
+  /// The lists of people are out of date: a peer connected or left, which is not worth a message.
   case peersChanged
   /// Whether peers can reach us, a name, or what is shared has changed.
   case networkState

@@ -83,7 +83,7 @@ final class DocumentSignatures {
     sign(last.0)
   }
 
-  /// Runs `work`, which takes in changes that do not come from a peer. Some of them may name our own actor.
+  /// Runs `work`, which applies changes that do not come from a peer. Some of them may name our own actor.
   func takingIn<Result>(_ work: () throws -> Result) rethrows -> Result {
     guard let document = handle?.document else { return try work() }
     let actor = document.actor, count = document.changeCount(by: actor)
@@ -213,7 +213,7 @@ final class DocumentSignatures {
     guard let handle else { return }
     let judged = zip(batch, isValid)
     for peer in Set(judged.filter { !$0.1 }.map(\.0.peer)).sorted() {
-      handle.repo?.complain(of: peer, "brought signatures of changes of \(handle.id) that do not hold")
+      handle.repo?.complain(of: peer, "brought invalid signatures of changes of \(handle.id)")
     }
     let held = judged.filter(\.1).map(\.0)
     for peer in Set(held.map(\.peer)).sorted() {

@@ -59,7 +59,7 @@ struct SignatureBook {
   /// Drops the counts that began over a minute ago.
   mutating func tidy(now: Duration) { offers = offers.filter { now - $0.value.start < Self.minute } }
 
-  /// Takes in signatures that were verified.
+  /// Records signatures that were verified.
   ///
   /// - Parameter authorship: the actor and number of a change; nil if the document does not have it
   /// - Returns: the signatures that this has proven
@@ -79,7 +79,7 @@ struct SignatureBook {
     return news
   }
 
-  /// Call after changes were taken in. Some may be those that signatures wait for.
+  /// Call after changes were applied. Some may be those that signatures wait for.
   mutating func settle(_ authorship: (ChangeHash) -> (actor: ActorId, number: Int)?) -> [ChangeSignature] {
     guard !awaited.isEmpty else { return [] }
     let waiting = Array(awaited.values)
@@ -87,7 +87,7 @@ struct SignatureBook {
     return take(waiting, authorship)
   }
 
-  /// Takes in a signature that is proven, or that this process made. Replaces the actor's earlier one, even one that
+  /// Records a signature that is proven, or that this process made. Replaces the actor's earlier one, even one that
   /// vouches for more changes.
   mutating func prove(_ signature: ChangeSignature) {
     if let waiting = awaited[signature.actor], waiting.number <= signature.number { awaited[signature.actor] = nil }

@@ -55,11 +55,11 @@ final class DocumentStore {
   /// The heads that are certainly stored.
   var storedHeads: Set<ChangeHash> { progress.storedHeads }
 
-  /// Whether the document has taken in every chunk that other processes have stored.
+  /// Whether the document has every chunk that other processes have stored.
   /// - Complexity: O(n) in the chunks, whose bytes are not read
   func hasTakenAll() async throws(StorageError) -> Bool { try await known.areAll(of: id, in: storage) }
 
-  /// Call when the document has taken in these chunks.
+  /// Call when the document has merged these chunks.
   func took(_ chunks: StoredChunks) { known.read(chunks) }
 
   /// Stores the whole document when the store has nothing of it yet, even a document without changes.

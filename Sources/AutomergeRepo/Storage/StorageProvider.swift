@@ -104,15 +104,15 @@ extension StorageError: CustomStringConvertible {
   /// Part of a sentence that can be shown to a person.
   public var description: String {
     switch self {
-    case .full: "there is no room left on the disk"
-    case .notPermitted: "it may not be written"
-    case .busy: "other programs have kept it to themselves for too long"
+    case .full: "the disk is full"
+    case .notPermitted: "it is not writable"
+    case .busy: "other programs have locked it for too long"
     case .unreachable(let reason): "the database cannot be reached: \(reason)"
     case .newerVersion(let found, let known):
       "it is of version \(found), and this notes-lsp knows version \(known) and older; update notes-lsp"
     case .foreign: "it is not a store of notes-lsp"
-    case .invalidKey(let key): "nothing can be kept under the name \(key)"
-    case .damaged(let key): "what lies at \(key.joined(separator: "/")) is damaged"
+    case .invalidKey(let key): "\(key) cannot be a key"
+    case .damaged(let key): "the data at \(key.joined(separator: "/")) is damaged"
     case .failed(let operation, EIO), .failed(let operation, 0): "\(operation) failed"
     case .failed(let operation, let code): "\(operation): \(String(cString: strerror(code)))"
     }

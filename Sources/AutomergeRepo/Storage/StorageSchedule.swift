@@ -9,8 +9,8 @@
 struct StorageSchedule {
   /// How long changes are gathered before they are written. Source: Storage.md, "Write path".
   static let gatheringTime: Duration = .milliseconds(50)
-  /// The pause before a retry after a failure. Short, so that the status changes soon after a person has made room on a
-  /// full disk. Source: Storage.md, "When it fails".
+  /// The pause before a retry after a failure. Short, so that the status changes soon after a person has freed space on
+  /// a full disk. Source: Storage.md, "When it fails".
   static let retryInterval: Duration = .seconds(1)
 
   enum Event { case changed, timerFired, flushRequested, saved, failed, closed }

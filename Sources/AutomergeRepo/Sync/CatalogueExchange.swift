@@ -41,7 +41,7 @@ final class CatalogueExchange {
       }
       took(found)
     } catch {
-      repo.logger.warning("what the store has cannot be compared with what peers have: \(error)")
+      repo.logger.warning("the store cannot be compared with the peers: \(error)")
     }
   }
 

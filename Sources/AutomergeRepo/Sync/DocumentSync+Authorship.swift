@@ -28,7 +28,7 @@ extension DocumentSync {
     return effects + tell(.withheld(leftOut, from: peer, own: document.actor), document)
   }
 
-  /// Call after changes were taken in. Their author may have brought some that were withheld.
+  /// Call after changes were applied. Their author may have brought some that were withheld.
   mutating func settleWithheld(_ document: Document) -> [Effect] {
     guard authorship.isWithholding else { return [] }
     let hashes = authorship.withheldHashes

@@ -1,7 +1,7 @@
 import Automerge
 import Foundation
 
-/// Decides what one document says to its peers.
+/// Decides which messages about one document its peers get.
 ///
 /// A document is searched for until a peer has it, then kept equal with all peers on it:
 ///

@@ -1,4 +1,5 @@
-/// How far the import of many documents is, for a person who waits: a line a second at most, and none of a short import.
+/// The progress of an import of many documents, for a person who waits: at most a line a second, and none for a short
+/// import.
 struct ImportProgress {
   private static let interval: Duration = .seconds(1)
 

@@ -17,7 +17,7 @@ public struct MeetingNotesFile: Hashable, Sendable {
     writtenId = .record(["id": .text(id.description), "data": .bytes(Data(id.bytes))])
   }
 
-  /// Nil if the bytes are not such a file.
+  /// Nil if the bytes are not a `.meetingnotes` file.
   public init?(_ bytes: [UInt8]) {
     guard let file = try? CBOR(bytes, limits: .stored.keepingTags), let data = file["data"]?.bytes,
       let writtenId = file["id"], let id = Self.id(writtenId)

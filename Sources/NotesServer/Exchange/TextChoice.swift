@@ -25,7 +25,7 @@ struct TextChoice {
   /// Nil if the person named no text.
   var name: Name?
 
-  /// The text to choose in a document; nil if the person named none and the document's root says which it is.
+  /// The text to choose in a document; nil if the person named none and the document's root names it.
   ///
   /// Throws `chooseText` if there are several.
   func place(in document: Document) async throws -> TextPlace? {

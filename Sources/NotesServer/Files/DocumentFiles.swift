@@ -189,7 +189,7 @@ final class DocumentFiles {
     try handle.merge(found)
     try await handle.flush()
     told.remove(path)
-    log.notice("Took in what another program wrote to a document file of \(handle.id).")
+    log.notice("Merged another program's changes to a document file of \(handle.id).")
     fileSync.changedOutside(handle)
     return heads
   }

@@ -1,9 +1,9 @@
 /// A three-way merge of another program's changes to the working file into the document.
 ///
-///     base, what the file held ──way──► document
+///     base, the file's old text ──way──► document
 ///       │                                  │ splices
 ///       ▼                                  ▼
-///     file, what it holds now ──lacking──► merged
+///     file, its present text ──lacking──► merged
 struct FileMerge: Hashable, Sendable {
   /// The splices to make in the document.
   let splices: [TextSplice]
@@ -88,13 +88,13 @@ struct FileMerge: Hashable, Sendable {
 }
 
 extension TextDelta {
-  /// What is inserted at the end of `base`, whose last line has no line feed, up to and including the end of that line;
-  /// nil if nothing is.
+  /// The insertion at the end of `base`, whose last line has no line feed, up to and including the end of that line;
+  /// nil if there is none.
   fileprivate func restOfLine(behind base: [UInt8]) -> [UInt8]? {
     insertion(behind: base).map { lines in Array(lines[...(lines.firstIndex(of: 0x0A) ?? lines.count - 1)]) }
   }
 
-  /// What is inserted at the end of `base`, whose last line has no line feed, if it begins by ending that line.
+  /// The insertion at the end of `base`, whose last line has no line feed, if it begins by ending that line.
   fileprivate func lineEnd(behind base: [UInt8]) -> [UInt8]? {
     guard let lines = insertion(behind: base), lines.first == 0x0A else { return nil }
     return lines
@@ -110,8 +110,8 @@ extension TextDelta {
     return builder.delta
   }
 
-  /// What is inserted at the end of `base`, if its last line has no line feed; nil if it has one, or nothing is
-  /// inserted.
+  /// The insertion at the end of `base`, if its last line has no line feed; nil if it has one, or there is no
+  /// insertion.
   func insertion(behind base: [UInt8]) -> [UInt8]? {
     guard let last = base.last, last != 0x0A, case .insert(let piece)? = segments.last else { return nil }
     var length = 0

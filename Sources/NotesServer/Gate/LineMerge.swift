@@ -1,7 +1,8 @@
 /// A three-way merge in which each new line of either side stays a line of its own.
 ///
-/// A finer merge keeps letters and line ends that an old line and a new one share. If the other side deletes the old line, it deletes
-/// those from the new one: lines run together, or go. Where that happens, whole lines are merged instead.
+/// A finer merge keeps letters and line ends that an old line and a new one share. If the other side deletes the old
+/// line, it deletes those from the new one, too: lines run together, or disappear. Where that happens, whole lines are
+/// merged instead.
 struct LineMerge {
   private let base: [UInt8]
   private let ours: [UInt8]
@@ -49,7 +50,8 @@ struct LineMerge {
     return merge.hasNewLines(finer) ? finer : chunk.added
   }
 
-  /// Whether the text has each new line as often as the sides do. Its last line has no line feed only if that is so on a side.
+  /// Whether the text has each new line as often as the sides do, and a last line without a line feed only if a side
+  /// has one.
   private func hasNewLines(_ text: [UInt8]) -> Bool {
     let isOpen = [ours, theirs].contains { !$0.isEmpty && $0.last != 0x0A }
     guard isOpen || text.isEmpty || text.last == 0x0A else { return false }

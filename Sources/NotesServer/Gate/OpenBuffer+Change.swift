@@ -46,7 +46,7 @@ extension OpenBuffer {
     return .splices(mine.splices)
   }
 
-  /// Whether a plain client's text of this version has come after a later one, which had everything in it.
+  /// Whether a plain client's text of this version has arrived after a later one, which contained all of it.
   func isOvertaken(_ version: Int) -> Bool { gate == .plain && version < self.version }
 
   /// The greatest integer that every JSON reader can hold.

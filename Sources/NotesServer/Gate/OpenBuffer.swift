@@ -1,13 +1,14 @@
 import Automerge
 
-/// The version gate: one client's buffer of one document, and what lies between the two.
+/// The version gate: one client's buffer of one document, and the edits between the two.
 ///
-///     the client surely has C ──F1──F2──…──unsent──► D, the document's text
+///     the client certainly has C ──F1──F2──…──unsent──► D, the document's text
 ///                               in flight
 ///
 /// Neither text is kept: D is read through `TextSource`, and C is D seen backwards through the deltas. A change of the
-/// client's is made of C after those edits that it says it has applied; it is carried over the rest by the elements it
-/// names, as a CRDT would. All other edits in flight were then certainly dropped, and go out again, rebased.
+/// client refers to C after those edits that the client says it has applied; the gate carries it over the rest by the
+/// elements it names, as a CRDT would. The client has then certainly dropped all other edits in flight, and the gate
+/// sends them again, rebased.
 ///
 /// The owner calls in this order: `documentChanged` for whatever changed D that this client does not have (other people's
 /// edits, undo), `didChange` for a client's batch, whose splices it then makes in D without reporting them back here; and

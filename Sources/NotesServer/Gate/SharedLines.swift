@@ -2,13 +2,13 @@ import Automerge
 
 /// Finds the lines that two sides have both added to a text.
 ///
-/// Both texts are split at the lines of the base that both sides kept. What lies between two of these is a chunk:
+/// Both texts are split at the lines of the base that both sides kept. The lines between two of these are a chunk:
 ///
 ///     base   ──  kept  │ old          │ kept
 ///     ours   ──  kept  │ tea          │ kept
 ///     theirs ──  kept  │ jam tea old  │ kept     ► the new base: kept │ tea old │ kept
 ///
-/// A line that both have added in one chunk is taken for the same line: an editor wrote it to the file, or a process
+/// A line that both have added in one chunk counts as the same line: an editor wrote it to the file, or a process
 /// that was killed since merged it from the file.
 struct SharedLines {
   /// A line of one side.
@@ -40,7 +40,7 @@ struct SharedLines {
     return hasAdded ? result.flatMap { $0 } : nil
   }
 
-  /// What lies between two lines that both sides kept.
+  /// The lines between two lines that both sides kept.
   private struct Part {
     var base: Range<Int>
     var ours: [Line]
@@ -60,7 +60,7 @@ struct SharedLines {
     }
   }
 
-  /// What lies between two lines that both sides kept, or one of these lines.
+  /// The lines between two lines that both sides kept, or one of these.
   struct Chunk {
     var base: [UInt8]
     var ours: [UInt8]
@@ -94,7 +94,8 @@ struct SharedLines {
     _ base: Range<Int>, _ ours: [Line], _ theirs: [Line], _ common: [(ours: Int, theirs: Int)]
   ) -> [ArraySlice<UInt8>] {
     guard !common.isEmpty else { return base.map { baseLines[$0] } }
-    /// The count of common lines before a base line, on the side that has kept it; those that neither has kept stand last.
+    /// The count of common lines before a base line, on the side that has kept it; those that neither has kept come
+    /// last.
     func places(_ lines: [Line], _ commonIndices: [Int]) -> [Int: Int] {
       var (places, passed) = ([Int: Int](), 0)
       for (index, line) in lines.enumerated() {
@@ -145,7 +146,7 @@ struct SharedLines {
 
   // MARK: Common lines
 
-  /// The places of the lines that both sides added, as a comparison finds them. Blank lines alone are no sign of that.
+  /// The places of the lines that both sides added, as a diff finds them. Blank lines alone do not count.
   private static func common(_ ours: [Line], _ theirs: [Line]) -> [(ours: Int, theirs: Int)] {
     let mine = ours.indices.filter { ours[$0].base == nil }, their = theirs.indices.filter { theirs[$0].base == nil }
     guard !mine.isEmpty, !their.isEmpty else { return [] }

@@ -76,7 +76,8 @@ enum TextDiff {
       if grain == .words, finest == .words, placement == .withinLines {
         let around = [oldRange.lowerBound..<a.lowerBound, a.upperBound..<oldRange.upperBound]
         guard (around + matches.map { tokens.old.bytes($0.old..<$0.old + $0.count) }).contains(where: hasWord) else {
-          // Other lines. With the line ends kept, what another person wrote instead of the old ones would end up on them.
+          // The lines are different. If their line ends were kept, another person's replacement of the old lines would
+          // end up on the new ones.
           hunks.append(Hunk(old: oldRange, new: newRange))
           return
         }

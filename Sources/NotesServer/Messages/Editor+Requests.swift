@@ -14,7 +14,7 @@ extension Editor {
     }
   }
 
-  /// Carries out a request of another process of this person.
+  /// Carries out a request from another process of this person.
   func performForSibling(_ method: String, _ params: JSONValue) async -> Result<JSONValue, ResponseError> {
     switch EditorProtocol.table[method] {
     case .network, .shared: break

@@ -1,6 +1,6 @@
 import AutomergeRepo
 
-/// Which messages an editor may send, and when each is handled. EditorProtocol.md says what they mean.
+/// The messages that an editor may send, and when each is handled. EditorProtocol.md explains them.
 @AutomergeRepo
 enum EditorProtocol {
   /// When a message is handled. The editor's messages are read one after the other, in the order in which they were sent.

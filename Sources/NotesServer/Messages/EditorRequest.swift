@@ -71,7 +71,7 @@ extension RequestResult {
   var encoded: [UInt8] { get throws { try json.encoded() } }
 }
 
-/// The result of a request of which the person is told the outcome, and nothing else is returned.
+/// The result of a request whose outcome is only a message to the person.
 struct SaidResult: RequestResult {
   let message: String
 

@@ -2,9 +2,9 @@ import JSONRPC
 
 /// What to tell a person about the whole store: the kind `store` of `notes/event`.
 public enum StoreNews: Sendable {
-  /// The store's file was damaged. It is kept, and what could be read of it is in a new one.
+  /// The store's file was damaged. It is kept, and a new store has everything that could be read of it.
   case damaged
-  /// The store's file had no bytes. It is kept, and a new store has begun.
+  /// The store's file was empty. It is kept, and a new store has begun.
   case empty
 
   /// One line; the doctor says where the file is.

@@ -53,11 +53,11 @@ extension ClientBase {
     StoredItem(key: Self.key(note, run: run), data: encoded)
   }
 
-  /// What is stored of a run beside what its editor has: what the working file held.
+  /// The stored texts of a working file, beside what the run's editor has.
   enum FileText: String, CaseIterable {
-    /// What the editor of a killed run said that it had written.
+    /// The text that the editor of a killed run reported as written.
     case written = "-written"
-    /// What the buffer was opened with, while the file is being examined.
+    /// The text that the buffer was opened with, while the file is being examined.
     case opened = "-opened"
   }
 

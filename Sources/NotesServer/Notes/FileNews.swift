@@ -3,10 +3,11 @@ import AutomergeRepo
 import Crypto
 import Foundation
 
-/// What a process has found a working file to contain. The store may not have recorded that yet.
+/// The content of a working file, as a process has found it. The store may not have it yet.
 ///
-/// It is journaled together with the change that takes the file's words into the document. If the process is killed before it
-/// records the base, the next process would otherwise compare the file with an older one, and could take the words in again.
+/// It is journaled together with the change that merges the file's words into the document. Otherwise, if the process
+/// is killed before it records the base, the next process would compare the file with an older base, and could merge
+/// the words again.
 struct FileNews: Hashable {
   /// The agenda item whose file it is; nil for a note's.
   var item: String?
@@ -16,7 +17,7 @@ struct FileNews: Hashable {
   var replaced: Set<Data>
 
   static let collection = "unrecorded"
-  /// Larger bases are not journaled. The text that the file lacks makes them large.
+  /// Larger bases are not journaled. A base is large if the file lacks much text.
   static let maximumTextBytes = 64 << 10
 
   init(_ base: TextBase, item: String?, replacing earlier: TextBase?) {
@@ -68,7 +69,7 @@ struct FileNews: Hashable {
     for digest in replaced.sorted(by: { $0.lexicographicallyPrecedes($1) }) { writer.bytes(Array(digest)) }
   }
 
-  /// Nil if the bytes are none.
+  /// Nil if the value is not file news.
   init?(_ cbor: CBOR) {
     guard let base = cbor["has"].flatMap(TextBase.init), let digests = cbor["replaced"]?.array else { return nil }
     (self.base, item) = (base, cbor["item"]?.text)

@@ -3,11 +3,11 @@ import AutomergeRepo
 import Foundation
 import Logging
 
-/// Makes a text and its working file equal, while no client has it open:
+/// Makes a text and its working file equal while no client has the note open:
 ///
 ///     claim ──► look at the file ──► merge what is new in it ──► write what is new in the text ──► store what the file holds
 ///
-/// At each step a client may open the note; then the file is left to that client.
+/// If a client opens the note at any step, the file is left to that client.
 @AutomergeRepo
 final class FileReconciler {
   /// How many times a large file is compared off the loop, if the note changes during the comparison.
@@ -40,8 +40,8 @@ final class FileReconciler {
 
   // MARK: Claims
 
-  /// The exclusive claim on a file. Nil if another process has it, which then looks after the file. If another call of this
-  /// process has it, also plans the note: that call may have read the text before its last change.
+  /// The exclusive claim on a file. Nil if another process has it, which is then responsible for the file. If another
+  /// call of this process has it, also plans the note: that call may have read the text before its last change.
   func claim(_ key: NoteKey, _ handle: DocHandle) -> (any NoteClaim)? {
     guard let claim = environment.files.claim(key.lockName, exclusively: true) else {
       if claims[key]?.claim != nil {
@@ -66,8 +66,9 @@ final class FileReconciler {
 
   // MARK: Synchronizing
 
-  /// Takes in what other programs wrote to the text's file since we last wrote it, then writes the text to the file if the two
-  /// differ. Leaves the file alone while a client has it open, here or in another process, which then looks after it.
+  /// Merges what other programs wrote to the text's file since we last wrote it, then writes the text to the file if
+  /// the two differ. Leaves the file alone while a client has it open, here or in another process, which is then
+  /// responsible for it.
   ///
   /// - Parameters:
   ///   - item: the agenda item that `key` names, if the caller has it at hand.
@@ -82,7 +83,8 @@ final class FileReconciler {
       return
     }
     defer { withExtendedLifetime(claim) {} }
-    // The file may hold what another process merged that was killed, or has ended since we read the document.
+    // The file may have words that another process merged before it was killed, or before it ended since we read the
+    // document.
     if let storage = environment.repo.storage { await environment.journal.killed.recover(environment.repo, storage) }
     try await handle.takeStored()
     try await environment.takeUnrecordedBases(of: key)
@@ -97,7 +99,7 @@ final class FileReconciler {
       planner?.plan(handle, text: note.content)
       return
     }
-    // Nil if the person deleted the file. The note is still here, and so is its text.
+    // Nil if the person deleted the file. The note and its text still exist.
     let contents: FileContents?
     switch try await settledFile(path, record.fileBase, note) {
     case .found(let bytes, _): contents = try await .reading(bytes)
@@ -139,8 +141,8 @@ final class FileReconciler {
     try await followTitle(key)
   }
 
-  /// The file as its writer meant it. A file that was written a moment ago, and has text that the note lacks, may be
-  /// unfinished: it is read again until it no longer changes.
+  /// The finished file. A file that was written a moment ago, and has text that the note lacks, may be unfinished: it
+  /// is read again until it no longer changes.
   private func settledFile(_ path: String, _ base: TextBase?, _ note: NoteDocument) async throws -> FileSight {
     while true {
       let date = environment.clock.date
@@ -238,7 +240,7 @@ final class FileReconciler {
     recoveredTexts.keepIfCut(note, by: contents.text, splices, of: handle.id)
     let lacking = isStillThere ? taken.lacking : nil
     try environment.takeIn(fileOf: note, lacking: lacking, handle) { try handle.change { _ in try note.make(splices) } }
-    log.notice("Took in what another program wrote to the working file of \(handle.id).")
+    log.notice("Merged another program's changes to the working file of \(handle.id).")
     return true
   }
 }

@@ -91,7 +91,7 @@ final class FileWatcher {
       }
       try await fileSync.synchronize(record.key, handle)
     } catch {
-      log.warning("What another program wrote to \(path) was not taken in: \(error)")
+      log.warning("Another program's changes to \(path) could not be merged: \(error)")
     }
   }
 }

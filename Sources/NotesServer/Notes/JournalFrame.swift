@@ -13,10 +13,10 @@ struct JournalFrame: Hashable {
   var clients: [Client] = []
   /// What working files contain, now that their words are in the document.
   var files: [FileNews] = []
-  /// What editors say that they have written to working files.
+  /// The texts that editors reported as written to working files.
   var written: [Client] = []
 
-  /// A change to what one editor has of a note.
+  /// A change of one editor's copy of a note.
   struct Client: Hashable {
     enum News: Hashable {
       /// The editor has this now.
@@ -184,13 +184,13 @@ extension JournalFrame.Client {
 struct JournalContent {
   /// The changes of each document, as chunks.
   var changes: [DocumentId: Data] = [:]
-  /// What the editor had of each note that it had open.
+  /// The editor's copy of each note that it had open.
   var clients: [NoteKey: ClientBase] = [:]
-  /// What it had found working files to contain.
+  /// The contents of working files, as it had found them.
   var files: [NoteKey: FileNews] = [:]
   /// The texts of buffers that were closed and not merged.
   var left: [NoteKey: JournalFrame.Client.LeftText] = [:]
-  /// What editors said last that they had written to working files.
+  /// The texts that editors last reported as written to working files.
   var written: [NoteKey: ClientBase] = [:]
 
   init(_ frames: [JournalFrame]) {

@@ -60,7 +60,7 @@ final class KilledJournals {
       do {
         if let changes = content.changes[key.document] { try handle.take(changes) }
       } catch {
-        log.warning("What the journal of \(run) has of \(key.document) cannot be read: \(error)")
+        log.warning("The part of \(key.document) in the journal of \(run) cannot be read: \(error)")
       }
       if let client = content.clients[key] { return client }
     }

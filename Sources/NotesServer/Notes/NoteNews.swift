@@ -106,7 +106,7 @@ enum NoteNews: Hashable {
     }
   }
 
-  /// Urgent is what must be known, even if no one has to answer.
+  /// Urgent news is what the person must know, even if it needs no answer.
   var level: EventLine.Level {
     switch self {
     case .refused: .words

@@ -24,7 +24,7 @@ struct NoteOpener {
       do {
         try await service.fileSync.synchronize(handle)
       } catch {
-        // A full disk is no reason to withhold the note: the buffer says that it is not stored.
+        // A full disk does not prevent opening the note: the buffer's status shows that it is not stored.
         guard case .found = try await service.files.look(path, since: nil) else { throw error }
         service.fileSync.planAgain(handle, error)
       }

@@ -138,8 +138,8 @@ final class Notebook {
     remember(record)
   }
 
-  /// Gives a record that was read the file base that counts. It is the one in memory if no other process has stored one: the
-  /// store may not have taken it yet, and with an older one the words of another program would be taken in once more.
+  /// Gives a record that was read the file base that counts. It is the one in memory if no other process has stored
+  /// one: the store may not have it yet, and with an older one the words of another program would be merged once more.
   private func settleBase(of found: inout NoteRecord) {
     let isNews = sharedBases[found.key] != found.fileBase
     sharedBases[found.key] = found.fileBase

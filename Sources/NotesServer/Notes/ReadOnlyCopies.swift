@@ -188,7 +188,7 @@ final class ReadOnlyCopies {
         }
         tellSiblings(of: handle.id, going, except: nil)
         let gone = try handle.discard(going, goingOnAs: author.actor(for: handle.id))
-        log.notice("\(gone.count) changes of \(handle.id) were removed, which its host does not take.")
+        log.notice("\(gone.count) changes of \(handle.id) were removed, because its host refuses them.")
         break
       }
       handle.storeSoon()
@@ -197,7 +197,7 @@ final class ReadOnlyCopies {
         if !environment.openNotes.contains(key) { fileSync.plan(handle) }
       }
     } catch {
-      log.error("The changes of \(handle.id) that its host does not take could not be removed: \(error)")
+      log.error("The changes of \(handle.id) that its host refuses could not be removed: \(error)")
       return false
     }
     for (key, text) in kept { await recoveredTexts.tellRefused(text, of: key, title: title(of: key)) }

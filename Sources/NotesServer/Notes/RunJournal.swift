@@ -3,8 +3,7 @@ import AutomergeRepo
 import Foundation
 import Logging
 
-/// The journal of this process: the changes to open notes that it has taken in, written before it reports them to an editor or
-/// peer.
+/// The journal of this process: the changes of open notes, written before it reports them to an editor or peer.
 ///
 /// The store commits a few times a second at most, and an editor or a peer receives words long before that. If the
 /// process is killed in between, the journal still has them, and records exactly which text the editor had. So the next
@@ -17,12 +16,12 @@ final class RunJournal {
   /// The name of this process's journal.
   let run: String
   private let log = Logger(label: "journal")
-  /// Returns what the editor has of each open note.
+  /// Returns the editor's copy of each open note.
   private var clients: [NoteKey: @AutomergeRepo () -> ClientBase?] = [:]
   private var handles: [DocumentId: DocHandle] = [:]
   /// Notes whose editor made an edit that the next change of the document carries out.
   private var ahead: [NoteKey] = []
-  /// The text of a working file that the next change of the document takes in.
+  /// The text of a working file that the next change of the document merges.
   private var fileAhead: (text: FileText, handle: DocHandle)?
   /// What working files were found to contain and the store may not have, the latest of each.
   private var fileNews: [NoteKey: FileNews] = [:]
@@ -35,7 +34,7 @@ final class RunJournal {
 
   private enum State {
     case working
-    /// A new one is being begun.
+    /// A new journal is being started.
     case resuming
     /// The last write failed. The journal is gone: what it said about the editors is out of date.
     case broken
@@ -208,7 +207,7 @@ final class RunJournal {
     held.removeAll(keepingCapacity: held.count <= Self.maximumKeptBytes)
     guard let byteCount else {
       if state == .working {
-        log.error("The journal cannot be written. Words may stand twice if this process is killed.")
+        log.error("The journal cannot be written. Words may appear twice if this process is killed.")
       }
       state = .broken
       files.end()
@@ -218,8 +217,8 @@ final class RunJournal {
     if byteCount > Self.maximumSegmentBytes { beginSegment() }
   }
 
-  /// Begins a new journal with all that the store may lack, after the old one could not be written. If the disk still takes nothing,
-  /// `onFailure` is called again.
+  /// Begins a new journal with everything that the store may lack, after the old one could not be written. If the disk
+  /// still refuses writes, calls `onFailure` again.
   func resume() {
     guard state == .broken else { return }
     state = .resuming
@@ -261,7 +260,7 @@ final class RunJournal {
         for handle in handles { try await handle.flush() }
         files.removeSegments(before: number)
       } catch {
-        log.warning("The journal grows, because the store does not take what is in it: \(error)")
+        log.warning("The journal grows, because its content cannot be stored: \(error)")
       }
     }
   }

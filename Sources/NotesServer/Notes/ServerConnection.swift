@@ -5,7 +5,7 @@ public struct ServerConnection: Hashable, Sendable {
   /// The server's peer id.
   public var peer: PeerId
   public var isConnected: Bool
-  /// Why the last call failed, as part of a sentence; nil if it did not, or has not ended.
+  /// Why the last call failed, as part of a sentence; nil if it succeeded, or is still in progress.
   public var problem: String?
 
   public init(peer: PeerId, isConnected: Bool, problem: String?) {

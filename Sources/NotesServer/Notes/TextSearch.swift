@@ -104,9 +104,9 @@ enum Headings {
     let title: String
   }
 
-  /// How many headings are read of a text that has more.
+  /// The most headings that are read of a text.
   static let maximumCount = 10_000
-  /// How many bytes of a longer title are read.
+  /// The most bytes that are read of a title.
   private static let maximumLength = 1000
 
   /// - Complexity: O(n)

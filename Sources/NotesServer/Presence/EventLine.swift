@@ -2,8 +2,8 @@ import JSONRPC
 
 /// How an editor with a plugin shows an event: the members `line`, with what the person can do about it, and `level`.
 ///
-/// Whatever makes an event knows both, and says them with it: an event's words may be a peer's. An event that says neither
-/// has its message for a line, and is news.
+/// The code that makes an event sets both, because the words of an event may be a peer's. An event with neither shows
+/// its message, as news.
 ///
 /// Commands have their names in Vim (`:NotesAnswer`); the plugin for Emacs turns them into its own.
 enum EventLine {

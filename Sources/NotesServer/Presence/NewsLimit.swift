@@ -6,7 +6,7 @@ struct NewsLimit<Line: Sendable>: Sendable {
   /// Source of all limits: PeerProtocol.md, "Lines on the screen".
   static var maximumPerPeriod: Int { 12 }
   static var period: Duration { .seconds(60) }
-  /// The most lines told at the end of the minute: of the last subjects, and one for all others.
+  /// The most lines shown at the end of the minute: those of the last subjects, and one for all others.
   static var maximumHeldTold: Int { 4 }
   /// How many subjects of a peer are held; of further ones, only the number.
   static var maximumSubjects: Int { 64 }
@@ -19,7 +19,7 @@ struct NewsLimit<Line: Sendable>: Sendable {
     var count: Int
   }
 
-  /// What to tell when a minute has passed.
+  /// The lines to show when a minute has passed.
   struct Summary: Sendable {
     /// The last line about each of the last subjects, the oldest first.
     var held: [Held] = []
@@ -28,10 +28,10 @@ struct NewsLimit<Line: Sendable>: Sendable {
   }
 
   private struct Peer {
-    /// When lines were told within the period.
+    /// When lines were shown within the period.
     var times: [Duration] = []
     var held: [String: Held] = [:]
-    /// The subjects, that with the latest line last.
+    /// The subjects, the one with the latest line last.
     var order: [String] = []
     var otherCount = 0
     var isHolding: Bool { !held.isEmpty || otherCount > 0 }
@@ -44,12 +44,12 @@ struct NewsLimit<Line: Sendable>: Sendable {
   }
 
   private var peers: [String: Peer] = [:]
-  /// When the peers that caused nothing lately are looked for again.
+  /// When to look again for peers that have caused nothing lately.
   private var nextSweep: Duration = .zero
 
   /// - Parameters:
   ///   - peer: the peer that caused the line; the same for all causes that are not known
-  ///   - subject: what the line tells the state of
+  ///   - subject: whose state the line reports
   mutating func verdict(on line: Line, about subject: String, of peer: String, at now: Duration) -> Verdict {
     let peer = place(for: peer, at: now)
     var entry = peers[peer] ?? Peer()
@@ -86,7 +86,7 @@ struct NewsLimit<Line: Sendable>: Sendable {
     return peers.count >= Self.maximumPeers ? "" : peer
   }
 
-  /// Ends the minute that began with the first line held. What is told counts as told now.
+  /// Ends the minute that began with the first line held. The returned lines count as shown now.
   mutating func summary(of peer: String, at now: Duration) -> Summary {
     guard var entry = peers[peer] else { return Summary() }
     let room =

@@ -1,6 +1,6 @@
 /// Limits how often the screen shows a place at which another person points.
 struct PointLimit: Sendable {
-  /// Source of all: PeerProtocol.md, "Presence".
+  /// Source of all limits: PeerProtocol.md, "Presence".
   static let minimumPause: Duration = .seconds(1)
   static let period: Duration = .seconds(60)
   /// For each person, and for all relayed people together.

@@ -1,9 +1,10 @@
 import JSONRPC
 
-/// How far the other people's copies of a note are, in words for a status line, the most urgent first: pieces that an editor joins.
+/// The state of other people's copies of a note, in words for a status line, the most urgent first: pieces that an
+/// editor joins.
 ///
-/// A status line says that a person is in sync only of the exact text of the buffer, which the editor alone knows. So one piece
-/// has two texts: one for that text, and one for a later one.
+/// A status line may call a person in sync only with the exact text of the buffer, which the editor alone knows. So one
+/// piece has two wordings: one for that text, and one for a later text.
 struct Company {
   /// More people than this are counted.
   private static let maximumNames = 3
@@ -14,7 +15,7 @@ struct Company {
   init(_ people: [PersonStatus]) {
     let people = people.sorted { $0.person.name < $1.person.name }
     func named(_ state: PersonStatus.State) -> [PersonStatus] {
-      // A person whose changes only arrive lacks nothing.
+      // A person whose changes are still arriving here lacks nothing.
       people.filter { $0.state == state && !($0.percentReceived != nil && $0.pending == 0) }
     }
     let behind = named(.behind)
@@ -26,7 +27,7 @@ struct Company {
     add("synced with ", whenLater: "sending to ", named(.inSync))
   }
 
-  /// Adds people of whom the same is said, each name once.
+  /// Adds people in the same state, each name once.
   private mutating func add(
     _ before: String, whenLater: String? = nil, _ people: [PersonStatus], showsPercent: Bool = false,
     after: String = ""

@@ -11,7 +11,7 @@ struct InvitationQuestion {
 
   private var name: String { OneLine.shown(invitation.name) }
 
-  /// What is asked, without the digits.
+  /// The question, without the digits.
   private var title: String {
     let title = OneLine.shown(invitation.title ?? "a note")
     if invitation.direction == .sent { return "\(name) accepted \"\(title)\"" }
@@ -32,7 +32,7 @@ struct InvitationQuestion {
     let label: String
     let accepts: Bool
     var blocks = false
-    /// What is said afterwards; nil if the note opens.
+    /// The message afterwards; nil if the note opens.
     var message: String?
 
     var json: JSONValue {

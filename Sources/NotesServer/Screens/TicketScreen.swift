@@ -1,7 +1,7 @@
 import AutomergeRepo
 import Foundation
 
-/// A ticket as an editor shows it: what it lets others do, the ticket itself, and its words to read aloud.
+/// A ticket as an editor shows it: what it allows, the ticket itself, and its words to read aloud.
 struct TicketScreen {
   let lines: [String]
 
@@ -18,7 +18,7 @@ struct TicketScreen {
       ]
   }
 
-  /// Lines of at most that width, broken between words; only what has no blank is broken elsewhere.
+  /// Lines of at most that width, broken between words; a longer word is broken inside.
   static func wrapped(_ text: String, to width: Int) -> [String] {
     let width = max(1, width)
     var lines = [""]

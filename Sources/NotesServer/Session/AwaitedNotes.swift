@@ -75,8 +75,8 @@ final class AwaitedNotes {
     }
   }
 
-  /// Returns a document that its host has granted a moment ago. If the link to the host ends meanwhile, the search goes on over
-  /// the next one.
+  /// Returns a document that its host has granted a moment ago. If the link to the host ends meanwhile, the search
+  /// continues on the next one.
   func arrival(of id: DocumentId, from host: PeerId) async throws(NotesError) -> DocHandle {
     let end = clock.now + Self.returnTime
     var peers = peerCount

@@ -30,7 +30,7 @@ extension BufferBinding {
   func ack(version: Int, rev: Int, wantsCarets: Bool = false) {
     do {
       let isCurrent = try buffer.acknowledge(version: version, rev: rev)
-      // Otherwise a message is on its way after which it is sent them anyway.
+      // Otherwise a message is on its way, after which the client gets them anyway.
       if wantsCarets, isCurrent { sendCursors() }
       handle.storeSoon()
     } catch {

@@ -130,7 +130,7 @@ final class BufferOpener {
     }
   }
 
-  /// Attaches a buffer that shows the file's known text, if the document is here. False if more has to be found out.
+  /// Attaches a buffer that shows the file's known text, if the document is here. False if more must be examined.
   private func attachAtOnce(uri: String, _ record: NoteRecord, _ opening: Opening) -> Bool {
     guard service.repo.siblings.isEmpty, service.notebook.knowsBase(of: record.key), !record.hasLeftBuffers,
       !service.openFiles.isBusy(record.key), let handle = service.repo.handle(of: record.id),
@@ -159,7 +159,8 @@ final class BufferOpener {
     if case .opening(let opening)? = buffers[uri] { opening.number == number } else { false }
   }
 
-  /// Reads from the store, again each second while that fails: the buffer waits, as for the document, and goes on as a note.
+  /// Reads from the store, again each second while that fails: the buffer waits, as for the document, and then becomes
+  /// the note.
   private func reading<Value>(
     _ uri: String, _ number: Int, _ read: @AutomergeRepo () async throws -> Value
   ) async throws -> Value {
@@ -299,7 +300,7 @@ final class BufferOpener {
     guard case .opening(let opening)? = buffers[uri], opening.number == number else { return }
     guard let note = NoteDocument(handle.document, item: item) else {
       guard item == nil || MeetingDocument(handle.document) == nil else { return itemIsDeleted(uri: uri, opening) }
-      throw NotesError(.notANote, "The document \(handle.id) holds no such text.")
+      throw NotesError(.notANote, "The document \(handle.id) has no such text.")
     }
     let (buffer, splices): (OpenBuffer, [TextSplice])
     if let merged, merged.heads == handle.document.heads() {
@@ -345,7 +346,7 @@ final class BufferOpener {
 
   private func notOpened(uri: String, opening number: Int, error: any Error) async {
     guard case .opening(let opening)? = buffers[uri], opening.number == number else { return }
-    // The editor may be about to exit with the only copy, or show it no more.
+    // The editor may be about to exit with the only copy, or may no longer show it.
     if !editor.isRunning || opening.isClosed { await UnmergedText(opening).keep(in: service) }
     guard isOpening(uri, number) else { return }
     editor.log.error("\(uri) was not attached: \(error)")

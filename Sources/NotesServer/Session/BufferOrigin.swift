@@ -19,7 +19,7 @@ enum BufferOrigin {
     if case .file = self { true } else { false }
   }
 
-  /// Whether another process of this person may have taken it in from the file.
+  /// Whether another process of this person may have merged it from the file.
   var mayBeKnownElsewhere: Bool {
     switch self {
     case .file, .stayed: true
@@ -44,7 +44,7 @@ enum BufferOrigin {
   }
 }
 
-/// What a buffer that has outlived services says about them.
+/// What the editor of a buffer that has outlived services knows about them.
 struct Reattachment {
   /// The name of the last one.
   var run: String?

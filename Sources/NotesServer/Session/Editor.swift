@@ -2,8 +2,7 @@ import AutomergeRepo
 import JSONRPC
 import Logging
 
-/// One editor as the requests see it: the connection to it, its client's capabilities, its buffers, and what it is
-/// told.
+/// One editor as the requests see it: the connection to it, its client's capabilities, its buffers, and its news.
 ///
 /// Its parts refer back to it, so it lives as long as the process.
 @AutomergeRepo
@@ -72,8 +71,9 @@ final class Editor: SiblingRequestPerforming {
       if client.speaksNotes { deliver(["kind": "changed", "id": .string(id.description)]) }
     case .documentFileLeft(let message):
       if isRunning { notify(ShowMessageNotification(kind: .warning, message: message)) }
-    // The process that was told of another access may have ended before this one was connected to it.
+    // The process that received the news of another access may have ended before this one connected to it.
     case .recordRead(let id): for binding in buffers.bindings(of: id) { binding.updates.statusChanged() }
+    case .openNotesChanged: break
     }
   }
 
@@ -125,7 +125,7 @@ final class Editor: SiblingRequestPerforming {
     if isRunning { send(limited.passed(event)) }
   }
 
-  /// Tells the editor something, however much it has been told.
+  /// Tells the editor something, without a limit.
   func send(_ event: JSONValue) {
     guard isRunning else { return }
     if client.speaksNotes { return notify(EventNotification(params: EventLine.completed(event))) }

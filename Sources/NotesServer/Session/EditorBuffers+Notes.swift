@@ -151,7 +151,7 @@ extension EditorBuffers {
 }
 
 extension NoteRecord {
-  /// Nil if the note is not deleted.
+  /// How the note was deleted; nil if it was not.
   fileprivate var wayOfDeletion: NoteNews.Reason? {
     deletedSince == nil ? nil : deletionSeen == nil ? .deleted : .deletedForEveryone
   }

@@ -138,7 +138,7 @@ final class EditorBuffers {
 
   /// - Parameters:
   ///   - reattachment: given if the buffer has outlived a service
-  ///   - note: the id of the note that the client takes the file for
+  ///   - note: the id of the note that the client believes the file to be
   func open(_ uri: String, _ plain: PlainBuffer, _ reattachment: Reattachment?, asNote note: String?) {
     switch buffers[uri] {
     case .attached(let binding): binding.detach()
@@ -183,8 +183,8 @@ final class EditorBuffers {
       if case .attached(let binding)? = buffers[uri] { return close(binding) }
       return buffers[uri] = nil
     }
-    // What the person typed before closing the buffer enters the document when that is here. In case this process is
-    // killed before that, the journal has the text, or the recovered texts if it is long.
+    // The words that the person typed before closing the buffer enter the document when it arrives. In case this
+    // process is killed before that, the journal has the text, or the recovered texts if it is long.
     opening.isClosed = true
     opening.waiting.append { [weak self] binding in self?.close(binding) }
     buffers[uri] = .opening(opening)
@@ -193,7 +193,7 @@ final class EditorBuffers {
     if text.count <= RunJournal.maximumChangesBytes {
       service.journal.left(text, opening.key, on: service.clock.date)
     } else {
-      // Writing it would hold up the loop.
+      // Writing it to the journal would block the loop.
       service.recoveredTexts.keepSoon(opening.key.document, "it was closed before it was merged", text)
     }
   }

@@ -20,7 +20,7 @@ extension EditorNews {
     }
     if let notice = notice(of: event) {
       tell(notice, of: notice["peer"]?.stringValue ?? "") { [editor, siblings = service.siblings] notice in
-        // Only one process of this person is told of it.
+        // Only one process of this person receives the event.
         siblings.events.tell(notice)
         editor.deliver(notice)
       }

@@ -1,12 +1,12 @@
 import AutomergeRepo
 import JSONRPC
 
-/// Tells the editor what other people and this person's other processes did: makes events of it, and has the buffers follow.
+/// Tells the editor what other people and this person's other processes did: makes events, and updates the buffers.
 @AutomergeRepo
 final class EditorNews {
   let editor: Editor
   private var quiet = QuietNews()
-  /// What the person is to know about the store, from before the editor had introduced itself.
+  /// News about the store from before the editor had introduced itself.
   private var ofStore: [StoreNews] = []
   /// Called after each file of a folder that is imported, with its number and how many there are.
   var onImport: ((Int, Int) -> Void)?
@@ -24,7 +24,7 @@ final class EditorNews {
     editor.deliver(news.event)
   }
 
-  /// After the answer to the editor's introduction, and what else an editor asks first.
+  /// Call after the answer to the editor's introduction, and to its first requests.
   func tellOfStore() {
     guard !ofStore.isEmpty else { return }
     _ = service.clock.schedule(after: RecoveredTexts.startDelay) { [weak self] in
@@ -113,13 +113,13 @@ final class EditorNews {
   func accessChanged(_ news: NoteNews, _ id: DocumentId, _ peer: PeerId, _ name: String) {
     let event = news.parameters(
       uri: editor.buffers.uri(of: id), id: id, title: service.title(of: id), peer: peer, name: name)
-    // Only one process of this person is told of it.
+    // Only one process of this person receives the event.
     service.siblings.events.tell(event, isKept: true)
     editor.deliver(event, to: id)
     service.readOnlyCopies.accessChanged(id)
   }
 
-  /// Handles an event that another process of this person was told of.
+  /// Handles an event that another process of this person passes on.
   func heardFromSibling(_ event: JSONValue) {
     if service.recoveredTexts.heard(event) { return }
     guard let kind = event["kind"]?.stringValue, ["access", "unshared", "left", "moved"].contains(kind),

@@ -39,11 +39,11 @@ final class LimitedNews {
       repeated(["message": .string("\(summary.otherCount) more changes by \(NoteNews.cut(name, to: 29))")], count: 1))
   }
 
-  /// The held event as what is true now; nil if that is nothing.
+  /// The held event, updated to the present state; nil if it no longer applies.
   private func current(_ held: NewsLimit<JSONValue>.Held) -> JSONValue? {
     let event = held.line
     if let invitation = event["invitation"]?.stringValue {
-      // The person can answer only what is still open, perhaps from a list meanwhile.
+      // The person may have answered from a list meanwhile: only what is still open can be answered.
       let isOpen = editor.service.sharing.invitations.contains { $0.invitation == invitation }
       return isOpen ? event : event["kind"] == "declined" ? repeated(event, count: held.count) : nil
     }
@@ -55,7 +55,7 @@ final class LimitedNews {
       ["message": .string(NoteNews.fitted("", "", title, " is a note again")), "uri": .string(uri)], count: held.count)
   }
 
-  /// An event that only has a line: what happened was reported at the time.
+  /// An event that only has a line: the client received the event itself at the time.
   private func repeated(_ event: JSONValue, count: Int) -> JSONValue {
     func counted(_ words: JSONValue?) -> JSONValue? {
       words?.stringValue.map { .string(NoteNews.counted($0, count)) }
@@ -82,7 +82,7 @@ final class LimitedNews {
     return event["kind"] == "pointed" ? "pointing " + peer : peer
   }
 
-  /// Two events about one subject tell the state of the same thing.
+  /// Two events with one subject report the state of the same thing.
   private static func subject(of event: JSONValue) -> String {
     let kind = event["kind"]?.stringValue ?? ""
     let (id, uri) = (event["id"]?.stringValue ?? "", event["uri"]?.stringValue ?? "")

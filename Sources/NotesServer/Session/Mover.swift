@@ -6,7 +6,7 @@ import Logging
 /// Follows a host that has moved a document to remove a guest: the new document replaces the old one in this person's
 /// list, file and open buffers, with everything that was written into the old one meanwhile.
 ///
-///     told ──the new document is here──► words brought ──► record and file moved ──► buffers moved ──► followed
+///     notified ──the new document is here──► words brought ──► record and file moved ──► buffers moved ──► followed
 ///       ▲                                                                                                 │
 ///       └──────────── after a failure, a restart, or when a peer connects ◄── not yet ────────────────────┘
 @AutomergeRepo
@@ -67,7 +67,7 @@ final class Mover {
         environment.events.send(.followed(move))
         isDone = true
       } catch {
-        log.error("\(move.document) could not go on as \(move.successor): \(error)")
+        log.error("\(move.document) could not continue as \(move.successor): \(error)")
       }
     }
   }
@@ -106,7 +106,7 @@ final class Mover {
         in: oldHandle.document, notIn: newHandle.document, isRemoved: { !author.isOwn($0) }, isOwn: author.isOwn)
       if !words.changes.isEmpty { try newHandle.take(words.changes) }
     } catch {
-      log.error("\(old) could not go on as \(new): \(error)")
+      log.error("\(old) could not continue as \(new): \(error)")
     }
     environment.events.send(.moved(from: oldHandle, to: newHandle))
   }
@@ -134,8 +134,8 @@ final class Mover {
     return Set(words.stuck)
   }
 
-  /// Brings what is still written into the old document by this person's processes that were not told yet, and keeps the
-  /// text if they wrote on top of words of the removed.
+  /// Brings what this person's other processes write into the old document before they know of the move, and keeps the
+  /// text if they wrote on top of the removed guests' words.
   ///
   /// - Parameter stuck: changes whose words are brought or kept already
   private func watch(_ old: DocHandle, _ new: DocHandle, _ move: NoteMove, besides stuck: Set<ChangeHash>) {
@@ -148,7 +148,7 @@ final class Mover {
         stuck.formUnion(words.stuck)
         if !words.changes.isEmpty, self.environment.mayWrite(new.id) { try new.take(words.changes) }
       } catch {
-        self.log.error("Late words for \(new.id) could not be taken in: \(error)")
+        self.log.error("Late words for \(new.id) could not be merged: \(error)")
       }
     }
   }
@@ -157,7 +157,7 @@ final class Mover {
   private func keepAside(_ old: DocHandle) {
     let text = NoteDocument(old.document).map { DocumentText($0).allUTF8 }
     guard let text = text ?? MeetingDocument(old.document).map({ Array($0.content.markdown.utf8) }) else { return }
-    recoveredTexts.keepSoon(old.id, "the note goes on without parts of it", text)
+    recoveredTexts.keepSoon(old.id, "the note continues without parts of it", text)
   }
 
   /// The undo history of a document's open buffers, which the store may not have yet.

@@ -5,12 +5,13 @@ import Foundation
 import JSONRPC
 import Logging
 
-/// The working file of a note that an editor has open: what it holds, and what other programs do to it.
+/// The working file of a note that an editor has open: its content, and other programs' changes of it.
 ///
-///     an editor says that it wrote ──the file holds it──► known ──another program writes──► merged, and known
+///     an editor reports a write ──the file has it──► known ──another program writes──► merged, and known
 ///
-/// Only the file itself is believed. If an editor reports a write that failed, the known content stays as it was, and nothing
-/// changes. Another program's words are merged three ways, and reach the editor as an edit. Files are read off the loop.
+/// Only the file itself counts. If an editor reports a write that failed, the known content stays as it was, and
+/// nothing changes. Another program's words are merged three ways, and reach the editor as an edit. Files are read off
+/// the loop.
 @AutomergeRepo
 final class OpenFile {
   /// How long after the last event the file is read: programs write in several steps, and an editor's report of its own
@@ -30,10 +31,10 @@ final class OpenFile {
   /// The buffer to notify; nil once it is closed.
   private weak var binding: BufferBinding?
   private var claims = Claims()
-  /// What another program wrote, and the note has; a plain client may show it at any moment by reading the file again.
+  /// Another program's text that the note has; a plain client may show it at any moment by reading the file again.
   var mergedText: [UInt8]?
   private var seen = Seen()
-  /// What editors had, read when the file first differs.
+  /// The editors' texts, read when the file first differs.
   private var editorTexts: [TextBase]?
   private var work: Task<Void, Never>?
   private var workNumber = 0
@@ -53,18 +54,18 @@ final class OpenFile {
     let base: TextBase?
   }
 
-  /// What the file was last seen to hold.
+  /// The file's content when it was last read.
   private struct Seen {
     /// Its SHA-256.
     var digest: [UInt8]?
     /// The mark of that version of the file; nil if it would not identify it.
     var mark: FileMark?
     var lastMark: FileMark?
-    /// Whether the store lacks what is known of the file.
+    /// Whether the store lacks the known content.
     var isUnstored = false
   }
 
-  /// What the editor claims to have written or read, and the file has not been seen to hold yet.
+  /// Texts that the editor claims to have written or read, and that were not seen in the file yet.
   private struct Claims {
     var all: [TextBase] = []
     /// The count of claims when the file was last read: later ones may be about what it holds since.
@@ -113,7 +114,7 @@ final class OpenFile {
     claims.all = claims.all.map { $0.rebased(to: heads, in: note) ?? $0 }
   }
 
-  /// The editor has read a file that another program wrote, and is about to write over it.
+  /// The editor has read a file that another program wrote, and is about to overwrite it.
   func found(_ bytes: [UInt8]) {
     let isKnown = work == nil && claims.all.isEmpty && claims.overwritten.isEmpty
     claims.overwritten.append(Overwritten(bytes: bytes, base: isKnown ? environment.notebook[key]?.fileBase : nil))
@@ -141,7 +142,7 @@ final class OpenFile {
     while let work { await work.value }
   }
 
-  /// The buffer is closed. Claims of its last writes are still checked, and what they wrote over is still merged.
+  /// The buffer is closed. Claims of its last writes are still checked, and what they overwrote is still merged.
   func close() {
     binding = nil
     planned?.cancel()
@@ -185,10 +186,10 @@ final class OpenFile {
       case .found(let bytes, let mark):
         try await take(bytes, at: mark, readFrom: date...max(date, environment.clock.date))
       }
-      // Another process may open the note next. To it, what this one has taken in of the file must not seem new.
+      // Another process may open the note next. Words that this one has merged from the file must not seem new to it.
       if held != nil, seen.digest == nil { try await storeOpened() }
     } catch let error as StorageError {
-      Self.log.warning("What the working file of \(key.document) holds could not be stored: \(error)")
+      Self.log.warning("The content of the working file of \(key.document) could not be stored: \(error)")
       self.turn = turn
       planned?.cancel()
       planned = environment.clock.schedule(after: Self.retryInterval) { [weak self] in self?.look() }
@@ -198,12 +199,13 @@ final class OpenFile {
     }
   }
 
-  /// Merges what the editor wrote over: only with what the file held before that, lest the editor's words seem deleted.
+  /// Merges what the editor overwrote: only with the file's text before that, or the editor's words would seem deleted.
   private func takeOverwritten() async throws {
     while let found = claims.overwritten.first {
       let (digest, read) = await Self.parsed(found.bytes)
       if let read, digest != seen.digest {
-        // If what the file held was not known yet, it was what an editor says that it wrote, or what was known before that.
+        // If the file's text was not known yet, it was one that an editor claims to have written, or the one known
+        // before.
         let (bases, possible) =
           found.base.map { ([$0], []) } ?? ([environment.notebook[key]?.fileBase], claims.all.reversed())
         guard let (merge, note) = await merged(read, bases, possible: possible), note.content == content else {
@@ -235,7 +237,7 @@ final class OpenFile {
     Self.log.notice("Merged what another program wrote to the working file of \(key.document).")
   }
 
-  /// Compares the file with what it may hold, and merges the rest.
+  /// Compares the file with the texts that it may have, and merges the rest.
   private func take(_ bytes: [UInt8], at mark: FileMark, readFrom dates: ClosedRange<Date>) async throws {
     let (digest, read) = await Self.parsed(bytes)
     // An editor knows what it wrote itself.
@@ -252,7 +254,7 @@ final class OpenFile {
       return
     }
     let heads = environment.notebook[key]?.fileBase?.heads ?? []
-    // A process that is not connected has taken in what the file holds, and has stored that.
+    // A process that is not connected has merged the file's text, and has stored that.
     if !handle.document.unknown(heads).isEmpty { try await handle.takeStored(with: heads) }
     guard handle.document.unknown(heads).isEmpty, var (merge, note) = await merged(contents) else { return later() }
     if !merge.splices.isEmpty, try await environment.catchUp(handle) {
@@ -273,7 +275,7 @@ final class OpenFile {
         return later()
       }
       guard mark.timeUntilSettled(readFrom: dates) == nil else { return later() }
-      // The working-file sync looks after a file that is not open.
+      // The working-file sync is responsible for a file that is not open.
       guard binding != nil else { return }
       guard environment.mayWrite(key.document) else { return try await refuse(contents.text, besides: note, digest) }
       try await takeIn(merge, of: note, contents.text, digest)
@@ -289,7 +291,7 @@ final class OpenFile {
     if isNews || !merge.splices.isEmpty { tell(digest) }
   }
 
-  /// The person may only read the note: keeps what was written to the file, and the editor need not ask.
+  /// The person may only read the note: keeps the file's text, and the editor need not ask.
   private func refuse(_ text: [UInt8], besides note: NoteDocument, _ digest: [UInt8]) async throws {
     let lacking = TextDiff.delta(from: text, to: DocumentText(note).allUTF8)
     let base = TextBase(heads: handle.document.heads(), steps: [lacking], object: note.textObject)

@@ -10,7 +10,7 @@ final class RefusedChanges {
 
   private unowned let binding: BufferBinding
   private var typing = RefusedTyping()
-  /// What to tell the person, and when.
+  /// The text to report to the person, and the timer.
   private var pending: (text: RecoveredText, timer: any ScheduledAction)?
 
   init(_ binding: BufferBinding) { self.binding = binding }

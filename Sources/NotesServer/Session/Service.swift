@@ -3,8 +3,8 @@ import AutomergeRepo
 import Foundation
 import Logging
 
-/// What one process offers its editor: the repo, the notes, the peers. Assembles its parts, each of which owns its
-/// state.
+/// The service of one process for its editor: the repo, the notes, the peers. Assembles its parts, each of which owns
+/// its state.
 @AutomergeRepo
 public final class Service {
   public struct Identity: Sendable {
@@ -176,7 +176,7 @@ public final class Service {
 
   // MARK: Watching
 
-  /// A document that another process has created has its record in the store, or will soon; that process says when.
+  /// A document that another process has created has its record in the store, or will soon; that process reports when.
   private func learn(of handle: DocHandle) {
     guard !repo.siblings.isEmpty else { return }
     Task { @AutomergeRepo in
@@ -188,7 +188,7 @@ public final class Service {
   /// The record of a document was read again.
   private func readRecord(of id: DocumentId) {
     watchIfPlaced(id)
-    // The process that moved the note may have ended before it told the others.
+    // The process that moved the note may have ended before it notified the others.
     let latest = notebook.latest(id)
     guard latest != id, environment.openNotes.contains(id) else { return }
     Task { @AutomergeRepo in await mover.heardOfMove(id, to: latest) }
@@ -203,11 +203,13 @@ public final class Service {
     environment.openNotes.open(key, handle, companions: companions)
     fileSync.watch(handle)
     if let path = notebook[key]?.path { outside?.watch(path: path, isOpen: true) }
+    environment.events.send(.openNotesChanged(handle.id))
   }
 
   func closed(_ key: NoteKey, _ handle: DocHandle) {
     journal.closed(key, handle)
     environment.openNotes.close(key, handle)
+    environment.events.send(.openNotesChanged(handle.id))
   }
 
   /// Call when another program may have written this file.

@@ -53,7 +53,7 @@ final class ServiceEnvironment {
   }
 
   /// Runs `work`, which makes one change out of what another program wrote to the file of a note. It is journaled together with
-  /// what the file then lacks of the text; nil if the file no longer contains what is taken in.
+  /// what the file then lacks of the text; nil if the file no longer contains the merged text.
   func takeIn<Result>(
     fileOf note: NoteDocument, lacking: TextDelta?, _ handle: DocHandle, _ work: () throws -> Result
   ) rethrows -> Result {
@@ -64,9 +64,9 @@ final class ServiceEnvironment {
     return try journal.takingIn(text, handle, work)
   }
 
-  /// Takes in what this person's other processes know of a document: what killed ones had not stored, and what those
-  /// that are not connected have stored. Call before words in a file count as new, because another process may have
-  /// merged them. Returns whether the document changed.
+  /// Merges what this person's other processes have of a document: what killed ones had not stored, and what those that
+  /// are not connected have stored. Call before words in a file count as new, because another process may have merged
+  /// them. Returns whether the document changed.
   func catchUp(_ handle: DocHandle) async throws -> Bool {
     let heads = handle.document.heads()
     if let storage = repo.storage { await journal.killed.recover(repo, storage) }

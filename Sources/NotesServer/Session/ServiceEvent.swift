@@ -9,6 +9,8 @@ enum ServiceEvent {
   case sharingChanged(SharingEvent)
   /// The list of people in a document, or their carets, have changed.
   case caretsChanged(DocumentId)
+  /// An editor of this process has opened a note, or closed it.
+  case openNotesChanged(DocumentId)
   /// Another person has opened the document, or closed it.
   case arrived(Presence.Person, in: DocumentId, isHere: Bool)
   /// Another person points at a part of an open note's text.

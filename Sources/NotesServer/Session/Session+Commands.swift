@@ -31,11 +31,14 @@ extension Session {
     return try await editor.service.siblings.requests.ask(method, params)?.get()
   }
 
-  /// Whether a note's file has the text that this person's processes have.
+  /// Whether a note's file has the text that the process with the network has.
   public func isFileCurrent(_ id: DocumentId) async throws -> Bool {
+    // Once that process has stored its text, this one can read it: the connection between the two may bring it later.
+    let status = try await performInService("notes/status", [:])
+    guard status?["stored"]?.boolValue ?? !isServiceRunning else { return false }
     let service = editor.service
     let handle = try await service.fetch(id)
-    guard service.repo.siblings.allSatisfy({ handle.inSync(with: $0) }) else { return false }
+    try await handle.takeStored()
     try await service.notebook.refresh(id)
     guard let path = service.notebook[id]?.path, let note = NoteDocument(handle.document) else { return true }
     guard let bytes = try await service.files.read(path) else { return false }
@@ -45,16 +48,22 @@ extension Session {
   /// Whether another process of this person is running.
   public var isServiceRunning: Bool { !editor.service.repo.siblings.isEmpty }
 
-  /// Returns the first result of `look` that is not nil. Looks again when another process tells of an event, connects or ends, and
-  /// in any case after `silence`: not every end of what a command waits for is told.
+  /// Returns the first result of `look` that is not nil. Looks again when another process tells of an event, connects or ends,
+  /// when the document has changed or another process has stored a record of it, and in any case after `silence`: not every end of
+  /// what a command waits for is told.
   public func result<Result>(
-    lookingAgainAfter silence: Duration, of look: @AutomergeRepo () async throws -> Result?
+    lookingAgainAfter silence: Duration, at document: DocumentId? = nil,
+    of look: @AutomergeRepo () async throws -> Result?
   ) async throws -> Result {
     let service = editor.service
     let news = Signal(clock: service.clock)
-    let observations = [
+    var observations = [
       service.environment.events.add { event in
-        if case .heardFromSibling = event { news.send() }
+        switch event {
+        case .heardFromSibling: news.send()
+        case .recordRead(let id) where id == document: news.send()
+        default: break
+        }
       },
       service.repo.observe { event in
         switch event {
@@ -63,6 +72,12 @@ extension Session {
         }
       },
     ]
+    if let document {
+      observations.append(
+        try await service.fetch(document).observe { event in
+          if case .headsChanged = event { news.send() }
+        })
+    }
     defer { for observation in observations { observation.cancel() } }
     while true {
       let count = news.count
@@ -70,7 +85,4 @@ extension Session {
       await news.next(after: count, until: service.clock.now + silence)
     }
   }
-
-  /// Waits. Returns false if the process ends first.
-  public func pause(for duration: Duration) async -> Bool { await editor.service.clock.pause(for: duration) }
 }

@@ -76,9 +76,9 @@ public final class Session {
     case .notification(let method, let params): notification(method, Parameters(params))
     case .response(let id, _, let result): editor.answered(id, result)
     case .cancelled: break
-    case .protocolError(let error): editor.log.warning("The editor sent something wrong: \(error.message)")
+    case .protocolError(let error): editor.log.warning("The editor sent an invalid message: \(error.message)")
     case .fatal(let error):
-      editor.log.error("The editor's frames cannot be read any more: \(error)")
+      editor.log.error("The editor's frames can no longer be read: \(error)")
       phase = .running
       end()
     }

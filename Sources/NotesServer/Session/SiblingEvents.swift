@@ -4,12 +4,12 @@ import JSONRPC
 
 /// Passes news of other people from the process with the network to the editors of this person's other processes.
 ///
-/// The processes form a star: a process passes an event to all but its sender, so it reaches each process once. Those that are
-/// just being connected are told later of the news that changed what their editors show.
+/// The processes form a star: a process passes an event to all but its sender, so it reaches each process once.
+/// Processes that are just being connected get the news later, if it changes what their editors show.
 @AutomergeRepo
 final class SiblingEvents {
   private static let type = "notes-event"
-  /// For how long an event is told to processes that are just being connected.
+  /// For how long processes that are just being connected still get an event.
   private static let memory: Duration = .seconds(120)
   private static let maximumKept = 64
 
@@ -34,7 +34,8 @@ final class SiblingEvents {
     }
   }
 
-  /// - Parameter isKept: whether a process must hear of it that is not connected yet: its editor shows something else.
+  /// - Parameter isKept: whether a process that is not connected yet must get it later, because it changes what its
+  ///   editor shows.
   func tell(_ event: JSONValue, isKept: Bool = false) {
     var fields: [String: CBOR] = ["params": .bytes(Data(event.encoded()))]
     if isKept {

@@ -10,8 +10,8 @@ protocol SiblingRequestPerforming: AnyObject {
 
 /// Requests that only the process with the network can carry out, passed to it by this person's other processes.
 ///
-/// A process with the network says at once that it has accepted a request, and answers when it is done. One without
-/// passes requests and answers on: the processes form a star, so each reaches every process once.
+/// A process with the network accepts a request at once, and answers when it is done. A process without the network
+/// passes requests and answers on: the processes form a star, so each message reaches every process once.
 @AutomergeRepo
 final class SiblingRequests {
   /// How long to wait for a process to accept the request.
@@ -20,7 +20,7 @@ final class SiblingRequests {
   static let maximumAcceptance: Duration = .seconds(15)
   /// The time limit for an answer: joining a large note may take long.
   static let maximumWait: Duration = .seconds(120)
-  /// The most requests that a process keeps for others at a time.
+  /// The most requests that a process passes on at a time.
   static let maximumPassedOn = 256
 
   private static let requestType = "notes-request"
@@ -42,7 +42,7 @@ final class SiblingRequests {
     let id: String
     let peer: PeerId
     let fields: [String: CBOR]
-    /// When the sender last said that it waits.
+    /// When the sender last reported that it waits.
     var since: Duration
     /// Whether another process carries it out.
     var isTaken = false
@@ -115,10 +115,11 @@ final class SiblingRequests {
     pass(fields, Self.requestType, except: sibling)
   }
 
-  /// Call when this process has got the network: carries out the requests that no process could carry out before.
+  /// Call when this process has taken over the network: carries out the requests that no process could carry out
+  /// before.
   func networkArrived() {
     guard sharing.hasNetwork else { return }
-    // A sender says every second that it waits.
+    // A sender reports every second that it waits.
     let open = origins.filter { !$0.isTaken && clock.now - $0.since < Self.maximumSearch * 2 }
     origins.removeAll { !$0.isTaken }
     for request in open { self.request(request.fields, from: request.peer) }

@@ -1,8 +1,7 @@
 import AutomergeRepo
 import Logging
 
-/// This person's other processes, as far as notes are concerned: what they store, what they can find, and what they
-/// ask.
+/// This person's other processes: what they store, which documents they have, and their requests.
 ///
 /// Nothing is polled: code that waits for them checks again when one of them connects, when a document arrives, or when
 /// one says that it has stored a record.
@@ -85,7 +84,8 @@ final class Siblings {
   /// Call when this process has stored a record of the document.
   func stored(_ id: DocumentId) { recordNews.tell(id) }
 
-  /// Reads what other processes have stored of the notes that are open here: one that has ended may not have said so.
+  /// Reads what other processes have stored of the notes that are open here: one that has ended may not have reported
+  /// it.
   func readOpenNotesAgain() {
     for id in environment.openNotes.documents.sorted(by: { $0.description < $1.description }) { readAgain(id) }
   }

@@ -8,12 +8,12 @@ struct TitleNews {
 
   /// - Parameters:
   ///   - edits: what has changed in the document's texts beside the note's own
-  ///   - peer: whom the changes came from, not always their author
+  ///   - peer: the peer that brought the changes, not always their author
   func titleMayHaveChanged(by edits: [TextEdit], from peer: PeerId) {
     let (notebook, key) = (binding.service.notebook, binding.key)
     guard let title = binding.note.title, let former = notebook[key]?.title, title != former else { return }
     notebook.update(key) { $0.title = title }
-    // Another line tells of an agenda's items, and a note that arrives has its first title.
+    // An agenda's items have another line, and the first title of a note that arrives is no news.
     guard key.item == nil, !isFirst(title, edits) else { return }
     let editor = binding.editor
     let event = NoteNews.renamed(from: former, by: author(of: edits)).parameters(

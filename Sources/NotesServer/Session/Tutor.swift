@@ -5,21 +5,21 @@ import Foundation
 /// The robot that types in the notes of the tutorial: another author, with a caret, in this process.
 @AutomergeRepo
 final class Tutor {
-  /// The robot as a peer. It has no key, so no peer can be it.
+  /// The robot as a peer. It has no key, so no peer can have this id.
   nonisolated static let peer = PeerId("robot")
   private static let actor = ActorId(data: Data("robotRobin".utf8) + Data(repeating: 0, count: 6))
   /// The first half of the robot's actor id: its key under `people`.
   nonisolated static let person = String(
     Data("robotRob".utf8).map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined())
   private static let keystroke: Duration = .milliseconds(15)
-  /// How often it checks whether the note is open.
-  private static let pause: Duration = .milliseconds(300)
   /// How often to tell other people that it is still there.
   private static let heartbeat: Duration = .seconds(15)
   /// How long it waits for an editor to open the note.
   private static let patience: Duration = .seconds(60)
 
   private let service: Service
+  /// Sent when a note was opened or closed.
+  private let openings: Signal
   private var lessons: [DocumentId: Lesson] = [:]
 
   private struct Lesson {
@@ -29,7 +29,13 @@ final class Tutor {
     var observation: Observation?
   }
 
-  init(_ service: Service) { self.service = service }
+  init(_ service: Service) {
+    self.service = service
+    openings = Signal(clock: service.clock)
+    service.environment.events.add { [openings] event in
+      if case .openNotesChanged = event { openings.send() }
+    }
+  }
 
   /// Makes a note for learning, and starts when an editor has opened it.
   func begin(_ keys: Tutorial.Keys) async throws -> NoteRecord {
@@ -39,8 +45,7 @@ final class Tutor {
     let handle = try await service.fetch(record.id)
     lessons[record.id] = Lesson(tutorial: Tutorial(keys))
     Task { @AutomergeRepo in
-      let end = service.clock.now + Self.patience
-      while !service.isOpen(handle.id), service.clock.now < end, await service.clock.pause(for: Self.pause) {}
+      await openings.wait(within: Self.patience) { service.isOpen(handle.id) }
       guard service.isOpen(handle.id) else { return lessons[handle.id] = nil }
       lessons[handle.id]?.observation = handle.observe { [weak self, weak handle] event in
         if case .headsChanged = event, let handle { self?.look(at: handle) }
@@ -80,7 +85,8 @@ final class Tutor {
     typeSoon(in: handle)
   }
 
-  /// Never at once: the change that the robot answers may still be on its way to the editor.
+  /// Schedules the next character, never at once: the change that the robot answers may still be on its way to the
+  /// editor.
   private func typeSoon(in handle: DocHandle) {
     _ = service.clock.schedule(after: Self.keystroke) { [weak self] in self?.type(in: handle) }
   }
@@ -95,7 +101,7 @@ final class Tutor {
   private func stay(in handle: DocHandle) async {
     while service.isOpen(handle.id), let lesson = lessons[handle.id], !lesson.tutorial.isOver || !lesson.text.isEmpty {
       show(in: handle)
-      guard await service.clock.pause(for: Self.heartbeat) else { break }
+      await openings.next(after: openings.count, until: service.clock.now + Self.heartbeat)
     }
     lessons.removeValue(forKey: handle.id)?.observation?.cancel()
     service.presenceTracker.hide(Self.peer, in: handle.id)

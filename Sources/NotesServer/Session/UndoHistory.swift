@@ -16,7 +16,7 @@ final class UndoHistory {
   var groups = UndoGroups()
   /// Whether what earlier processes stored is being read.
   private(set) var isLoading = false
-  /// What waits for that, each with what the person did before it.
+  /// The actions that wait for that, each with what the person did before it.
   private var waiting: [(groups: UndoGroups, action: @AutomergeRepo () -> Void)] = []
 
   private var service: Service { binding.service }
@@ -110,7 +110,7 @@ final class UndoHistory {
         }
       } catch {
         loaded(UndoGroups())
-        binding.editor.log.warning("What can be undone in \(key.document) could not be read: \(error)")
+        binding.editor.log.warning("The undo history of \(key.document) could not be read: \(error)")
       }
     }
   }

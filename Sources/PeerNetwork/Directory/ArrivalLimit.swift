@@ -7,7 +7,7 @@ struct ArrivalLimit {
   static let maximumPerPeriod = 6
   static let period: Duration = .seconds(10 * 60)
 
-  /// How long lists of people wait for others to come or go.
+  /// How long lists of people wait for further arrivals and departures.
   static let pause: Duration = .milliseconds(200)
 
   private var times: [PeerId: [Duration]] = [:]

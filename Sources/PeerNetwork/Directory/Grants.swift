@@ -8,7 +8,7 @@ public final class Grants: ShareAuthorizing {
   private let storage: any StorageProvider
   /// Grants that this person has given, or that arrived with a document shared by another peer.
   private var grants: [DocumentId: [PeerId: Access]] = [:]
-  /// What the hosts of documents say about their other guests.
+  /// The other guests of documents, as their hosts list them.
   private(set) var introductions: [DocumentId: [PeerId: Access]] = [:]
   /// Peers from which this person has taken a document: guests of ours, and other guests of a host, whatever the host says.
   private(set) var dismissed: [DocumentId: Set<PeerId>] = [:]

@@ -2,7 +2,7 @@ import AutomergeRepo
 import Foundation
 import PeerTransport
 
-/// What is stored of a peer.
+/// The stored data of a peer.
 struct KnownPeer {
   static let prefix: StorageKey = ["peers"]
   static let ticketsKey: StorageKey = ["tickets"]

@@ -13,7 +13,7 @@ import PeerTransport
 ///     InvitationExchange    invitations of both sides
 ///     Admissions            what hosts share with us
 ///     GuestIntroductions    what a host tells its guests of each other
-///     DocumentMover         documents that go on without a guest
+///     DocumentMover         documents that continue without a guest
 ///     TrustDecisions        this person's decisions about peers
 ///     PeerNews              which news the person sees, and how often
 ///

@@ -1,8 +1,8 @@
 import AutomergeRepo
 import PeerTransport
 
-/// All that is known of peers: what is stored, what is heard nearby, and what peers claim. Decides which peers this
-/// person trusts; its extension decides under which names and addresses peers are known.
+/// All knowledge about peers: stored data, announcements nearby, and claims. Decides which peers this person trusts;
+/// its extension decides under which names and addresses peers are known.
 @AutomergeRepo
 final class PeerRegistry {
   let grants: Grants
@@ -12,7 +12,7 @@ final class PeerRegistry {
   private(set) var known: [PeerId: KnownPeer] = [:]
   /// The peers that announce themselves on the local network. None of these claims is proved.
   private(set) var nearby: [PeerId: NearbyPeers.Peer] = [:]
-  /// What peers say of themselves and of each other.
+  /// The claims of peers about themselves and about each other.
   private(set) var hearsay = Hearsay()
   /// The keys by which names are compared.
   let keys = NameKeys()
@@ -73,7 +73,7 @@ final class PeerRegistry {
     return entry
   }
 
-  /// Stores what is known of a peer; nil for nothing.
+  /// Stores the data about a peer; nil removes it.
   func save(_ entry: KnownPeer?, of peer: PeerId) async throws(StorageError) {
     let key = KnownPeer.prefix + [peer.description]
     if let entry {

@@ -1,7 +1,7 @@
 import AutomergeRepo
 import Logging
 
-/// The store, for what is known of peers.
+/// The store, for data about peers.
 @AutomergeRepo
 struct PeerStore {
   let storage: any StorageProvider
@@ -12,7 +12,7 @@ struct PeerStore {
     do throws(StorageError) {
       try await write(storage)
     } catch {
-      logger.error("the store does not take what is known of peers: \(error)")
+      logger.error("data about peers could not be stored: \(error)")
     }
   }
 

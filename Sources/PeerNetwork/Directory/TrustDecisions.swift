@@ -78,7 +78,7 @@ final class TrustDecisions {
         try await registry.save(registry.known[peer], of: peer)
         if unstored[peer] == documents { unstored[peer] = nil }
       } catch {
-        store.logger.warning("The store still does not take what was decided about \(peer): \(error)")
+        store.logger.warning("The decision about \(peer) could not be stored yet: \(error)")
       }
     }
     if !unstored.isEmpty { storeLater() }

@@ -4,7 +4,7 @@ import PeerTransport
 
 /// Why the identity of a store cannot be used.
 public enum IdentityError: Error, Hashable, Sendable {
-  /// Others on this machine can read the key, so it may be theirs as well.
+  /// Other users of this machine can read the key, so they may have it, too.
   case readableByOthers(path: String)
   /// The file does not contain an Ed25519 key. It is never replaced silently, because peers know us by it.
   case damaged(path: String)
@@ -15,7 +15,7 @@ extension IdentityError: CustomStringConvertible {
   /// One sentence that says what to do.
   public var description: String {
     switch self {
-    case .readableByOthers(let path): "others can read the key in \(path); run: chmod 600 '\(path)'"
+    case .readableByOthers(let path): "other users can read the key in \(path); run: chmod 600 '\(path)'"
     case .damaged(let path):
       "\(path) holds no key; put a copy back, or remove it to start with a new key, which no peer knows"
     case .unusable(let path, let reason): "the key in \(path) cannot be used: \(reason)"
@@ -49,7 +49,7 @@ public struct IdentityFile: Sendable {
     defer { close(descriptor) }
     var status = stat()
     guard fstat(descriptor, &status) == 0 else { throw failure() }
-    guard status.st_mode & S_IFMT == S_IFREG else { throw .unusable(path: path, reason: "it is no plain file") }
+    guard status.st_mode & S_IFMT == S_IFREG else { throw .unusable(path: path, reason: "it is not a regular file") }
     guard status.st_mode & 0o077 == 0 else { throw .readableByOthers(path: path) }
     var bytes = [UInt8](repeating: 0, count: Self.maximumByteCount)
     let count = bytes.withUnsafeMutableBytes { Glibc.read(descriptor, $0.baseAddress, $0.count) }

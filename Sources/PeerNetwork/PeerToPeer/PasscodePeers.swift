@@ -8,7 +8,7 @@ final class PasscodePeers: NetworkDelegate {
     case agreed(PeerId, PeerMetadata)
     case received(RepoMessage, from: PeerId)
     case crowded(PeerId, Bool)
-    /// A peer that had proved it is gone.
+    /// A peer that had proved it has left.
     case left(PeerId)
     case refused(PeerId)
   }

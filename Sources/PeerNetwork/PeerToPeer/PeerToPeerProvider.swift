@@ -12,8 +12,8 @@ import UV
 ///     try await nearby.startListening(as: "Ana")
 ///
 /// A peer is known by its key; the repo's own id is not used outside. Peers of a group know a passcode: a peer that
-/// does not is turned away before the repo hears of it. Needs no event loop: the first provider starts one for the
-/// whole process.
+/// does not is disconnected before the repo sees it. Needs no event loop: the first provider starts one for the whole
+/// process.
 public final class PeerToPeerProvider: NetworkProvider {
   private let configuration: PeerToPeerProviderConfiguration
   /// The name that people nearby see.

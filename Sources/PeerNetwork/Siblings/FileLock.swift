@@ -28,14 +28,14 @@ public final class FileLock {
     return (0..<maximumReads).contains { _ in isListed(info.st_ino) }
   }
 
-  /// The kernel hands out the list of locks a page at a time. If a lock that stands before another one goes between two pages, that
-  /// other one is left out.
+  /// The kernel hands out the list of locks a page at a time. If a lock is released between two pages, the list may
+  /// lack a lock that comes after it.
   private static let maximumReads = 4
 
   private static func isListed(_ file: ino_t) -> Bool {
     guard let locks = try? String(contentsOfFile: "/proc/locks", encoding: .utf8) else { return false }
-    // A line is `1: FLOCK ADVISORY WRITE 4711 fe:01:1234 0 EOF`. The device is another one than `stat` names on some file
-    // systems.
+    // A line is `1: FLOCK ADVISORY WRITE 4711 fe:01:1234 0 EOF`. On some file systems the device differs from the one
+    // that `stat` reports.
     return locks.split(separator: "\n").contains { line in
       let fields = line.split(separator: " ")
       return fields.count > 5 && fields[1] == "FLOCK" && fields[3] == "WRITE"

@@ -147,7 +147,7 @@ public final class UnixSocketProvider: NetworkProvider {
     case .received(let message):
       guard let peer = link.peer, linkOfPeer[peer] === link, let repoPeer, let local else { return }
       delegate?.network(self, received: message.exchanging(local.peerId, for: repoPeer.peerId), from: peer)
-    // A sibling is sent everything, however slowly it reads.
+    // A sibling gets every message, however slowly it reads.
     case .proven, .crowded, .stalled: break
     case .closed: closed(link)
     }

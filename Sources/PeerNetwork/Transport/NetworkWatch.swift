@@ -8,7 +8,7 @@ import UV
 @AutomergeRepo
 final class NetworkWatch {
   enum Change {
-    /// The machine has other addresses than before.
+    /// The machine's addresses have changed.
     case addresses
     /// Something else may be different: a route, a network whose addresses are the same.
     case other

@@ -10,12 +10,12 @@ from drivers.terminal import Driver, place, root
 
 named = {"RET": "\r", "ESC": "\x1b", "TAB": "\t", "DEL": "\x7f", "SPC": " ", "C-SPC": "\0", "C-@": "\0", "C-_": "\x1f", "C-M-_": "\x1b\x1f"}
 
-# Seconds without any input that waits, after which a key was not taken.
+# If no input has waited for this many seconds, Emacs has dropped the key.
 dropped_after = 1
 
 
 def raw(keys):
-    """Keys in the notation of `kbd` as a terminal sends them; a word that is no key is typed."""
+    """Keys in the notation of `kbd` as a terminal sends them; any other word is typed."""
     typed = ""
     for word in keys.split(" "):
         if word in named:
@@ -36,7 +36,7 @@ def quoted(text):
 class EmacsDriver(Driver):
     families = ("emacs",)
     plugin = root + "/editor-plugins/emacs"
-    cannot = {"look": "Emacs cannot say what its screen shows", "held": "Emacs holds nothing back in a column"}
+    cannot = {"look": "Emacs cannot report what its screen shows", "held": "Emacs holds nothing back in a column"}
 
     def start(self, step):
         settings = self.folder + "/init.el"
@@ -66,10 +66,10 @@ class EmacsDriver(Driver):
 
     def keys(self, keys):
         self.terminal.type(keys)
-        self.wait("the keys to be dealt with", lambda: self.lisp("(if (or (input-pending-p) unread-command-events) 1 0)") == 0)
+        self.wait("Emacs to handle the keys", lambda: self.lisp("(if (or (input-pending-p) unread-command-events) 1 0)") == 0)
 
     def do(self, code):
-        """Evaluates Lisp as a command. A C-g before it is a signal, which Emacs may get after the key, and then drops the key."""
+        """Evaluates Lisp as a command. A C-g before it is a signal; Emacs may receive it after the key, and then drops the key."""
         self.lisp(f"(progn (setq driver-step (lambda () {code})) t)")
         pressed = 0
 
@@ -80,14 +80,14 @@ class EmacsDriver(Driver):
                 pressed = time.monotonic()
             return self.lisp("(if driver-step 1 0)") == 0
 
-        self.wait("the step to be begun", is_taken)
+        self.wait("the step to begin", is_taken)
 
     def go(self, where):
         line, column = place(where)
         self.do(f"(deactivate-mark) (goto-char (driver-position {line} {column}))")
 
     def open(self, step):
-        # What is half typed or narrowed in the last row's buffer does not concern this one.
+        # Ends what the last row left half typed or narrowed.
         self.keys(b"\x07")
         self.do("(delete-other-windows) (with-current-buffer (messages-buffer) (let ((inhibit-read-only t)) (erase-buffer)))")
         self.do(f"(find-file {quoted(step['path'])})")

@@ -37,7 +37,8 @@ class NeovimDriver(ViDriver):
             self.families = ("neovim-0.10", *self.families)
         return {"editor": "Neovim " + number, **self.abilities()}
 
-    # Typed through the door that every screen of Neovim uses: its terminal takes what follows an Escape for a key with Alt.
+    # Sent by the RPC that every user interface of Neovim uses: on a terminal, a key after an Escape would count as a
+    # key with Alt.
     def keys(self, keys):
         self.ask(f"vim.api.nvim_input({json.dumps(keys, ensure_ascii=False)})")
 

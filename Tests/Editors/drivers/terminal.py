@@ -1,4 +1,4 @@
-"""What the three drivers share: an editor in a terminal of its own, a connection to it, and the loop over the runner's lines."""
+"""The common parts of the three drivers: an editor in a terminal of its own, a connection to it, and the loop over the runner's lines."""
 import fcntl
 import json
 import os
@@ -24,7 +24,7 @@ def place(text):
 
 
 class Terminal:
-    """A program in a pseudo-terminal. What it draws is read, and only the end of it is kept, to be shown when it dies."""
+    """A program in a pseudo-terminal. Keeps the end of its output, to show when it dies."""
 
     def __init__(self, command, environment):
         self.drawn = b""
@@ -60,13 +60,13 @@ class Driver:
     A step `{"do": "delete-line", …}` is the method `delete_line` of the editor's driver.
     """
 
-    # Rows that this editor cannot pass, by name, with the reason.
+    # Rows that this editor cannot pass, by name, with the reasons.
     skips = {}
-    # Steps that it cannot do at all, with the reason: all rows with such a step are skipped.
+    # Steps that this editor cannot do, with the reasons: all rows with such a step are skipped.
     cannot = {}
-    # The keys or commands of this editor, of those that a row lists by editor: the first that is there.
+    # The names under which a row may list keys or commands for this editor: the first that is there counts.
     families = ()
-    # What the editor runs in; a benchmark has one of its own.
+    # The class of the editor's terminal; a benchmark has its own.
     terminal_class = Terminal
 
     def __init__(self):
@@ -76,7 +76,7 @@ class Driver:
         self.unread = b""
 
     def launch(self, command):
-        """Starts the editor, whose test script dials back."""
+        """Starts the editor, whose test script connects to this process."""
         listener = socket.create_server(("127.0.0.1", 0))
         listener.settimeout(patience)
         self.terminal = self.terminal_class(command, {

@@ -1,4 +1,4 @@
-"""What Vim and Neovim share: every step as the keys of Normal mode."""
+"""The common part of Vim and Neovim: every step as the keys of Normal mode."""
 import re
 
 from .terminal import Driver, place
@@ -7,7 +7,7 @@ normal = "<C-\\><C-n>"
 
 
 def literal(text):
-    """Text as it is typed, in the notation of mappings."""
+    """Text to type, in the notation of mappings."""
     return text.replace("<", "<lt>").replace("\n", "<CR>").replace("\t", "<Tab>")
 
 

@@ -2,7 +2,7 @@ import Foundation
 import NotesHarness
 import TestSupport
 
-/// A PostgreSQL of the tests' own, on a unix socket in a temporary folder.
+/// A PostgreSQL server for the tests alone, on a unix socket in a temporary folder.
 final class Database {
   private static let programs = (try? FileManager.default.contentsOfDirectory(atPath: "/usr/lib/postgresql"))?
     .sorted { $0.compare($1, options: .numeric) == .orderedAscending }.last.map { "/usr/lib/postgresql/\($0)/bin" }

@@ -1,7 +1,7 @@
 import Foundation
 import JSONRPC
 
-/// What happened to a note, one JSON object a line, for a judge that knows nothing else. `check_history.py` says what there is.
+/// The events of a note, one JSON object a line, for a judge that knows nothing else. `check_history.py` lists them.
 final class History {
   let path: String
   private let start = ContinuousClock.now

@@ -4,7 +4,7 @@ import NotesHarness
 import TestSupport
 import Testing
 
-/// The judge of histories finds what it is there for.
+/// The judge of histories finds every kind of violation.
 @Suite(.ownThreads, .enabled(if: NotesBinary.find("python3") != nil, "SKIPPED: needs python3"))
 struct JudgeTests {
   private static let typing: [JSONValue] = [

@@ -4,9 +4,9 @@ import NotesHarness
 import TestSupport
 import Testing
 
-/// Nine people on three servers with one PostgreSQL, while processes are killed, the database is away, and connections are cut; judged
-/// by a program of its own from what was written down. Minutes long, so it runs by `make servers` only, which sets
-/// `NOTES_SERVERS_REPORT` to the file for the judge's report.
+/// Nine people on three servers with one PostgreSQL, while processes are killed, the database is stopped, and
+/// connections are cut. A separate program judges the recorded history. It takes minutes, so only `make servers` runs
+/// it, which sets `NOTES_SERVERS_REPORT` to the file for the judge's report.
 @Suite(
   .ownThreads, .serialized,
   .enabled(
@@ -16,7 +16,7 @@ import Testing
 struct ServedEditorsTests {
   private let environment = ProcessInfo.processInfo.environment
 
-  /// How long the database is away.
+  /// How long the database is stopped.
   private var away: Duration {
     .seconds(environment["NOTES_SERVERS_AWAY"].flatMap { Int($0) } ?? 60)
   }
@@ -81,7 +81,7 @@ struct ServedEditorsTests {
     #expect(verdict.exit == .code(0), "seed \(seed): \(words)")
   }
 
-  /// Breaks something while people type, heals it, and waits until all have the same.
+  /// Breaks something while people type, heals it, and waits until all buffers are equal.
   private func suffer(
     _ what: String, in room: ServedRoom, for duration: Duration, fault: () throws -> Void, heal: () throws -> Void
   ) throws {

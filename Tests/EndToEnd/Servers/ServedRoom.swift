@@ -3,7 +3,7 @@ import JSONRPC
 import NotesHarness
 import TestSupport
 
-/// Three servers on one PostgreSQL, a proxy before each that can break connections off, and three people on each.
+/// Three servers on one PostgreSQL, each behind a proxy that can cut its connections, and with three people.
 final class ServedRoom {
   static let token = "TOKEN-of-the-tests"
 
@@ -58,7 +58,7 @@ final class ServedRoom {
     _ = try servers[number].child.waitForExit()
   }
 
-  /// Starts a server again where it was.
+  /// Starts a server again at its address.
   func restart(_ number: Int) throws {
     let address = servers[number].websocket.drop { $0 != "/" }.filter { $0 != "/" }
     servers[number] = try server(number, at: String(address))
@@ -74,7 +74,7 @@ final class ServedRoom {
 
   // MARK: People
 
-  /// Nine people, three of them at real editors if there are these, come to one note.
+  /// Brings nine people to one note, three of them at real editors if these are installed.
   func gather(withEditors: Bool) throws {
     let names = ["Ana", "Ben", "Cyd", "Dan", "Eva", "Fay", "Gus", "Hal", "Ivy"]
     let text = names.map { "\($0): \n" }.joined()
@@ -117,7 +117,7 @@ final class ServedRoom {
     return try EditorTypist(name, editor)
   }
 
-  /// All people type for this long, each a word now and then. Chance decides who types, and each buffer is read.
+  /// All people type for this long, a random person a word at a time. Reads the buffers meanwhile.
   func type(for duration: Duration) throws {
     let end = ContinuousClock.now + duration
     var turn = 0
@@ -134,7 +134,7 @@ final class ServedRoom {
       for other in typists where other is ModelTypist { try look(at: other) }
       turn += 1
       if turn % 5 == 0 { try acknowledge(typists[(turn / 5) % typists.count]) }
-      EditorSession.pause(.milliseconds(Int.random(in: 20...120, using: &random)))
+      Polling.randomRest(milliseconds: Int.random(in: 20...120, using: &random))
     }
   }
 
@@ -144,7 +144,7 @@ final class ServedRoom {
 
   private static var word: Regex<Substring> { /[A-Z][a-z]+-[0-9]+(?= )/ }
 
-  /// Notes what is new in a buffer, and returns its words.
+  /// Records the new words of a buffer, and returns its text.
   @discardableResult
   private func look(at typist: any Typist) throws -> String {
     let text = try typist.text()
@@ -160,27 +160,19 @@ final class ServedRoom {
   /// Waits until all buffers have one text with every word; false if that takes longer.
   @discardableResult
   func waitForEqual(limit: Duration) throws -> Bool {
-    let end = ContinuousClock.now + limit
     let wanted = Set(typed)
-    while ContinuousClock.now < end {
+    return try Polling.comesTrue(within: limit, lookingEvery: .milliseconds(10)) {
       let texts = Set(try typists.map { try look(at: $0) })
-      if texts.count == 1, let text = texts.first,
-        wanted.isSubset(of: text.matches(of: Self.word).map { String($0.output) })
-      {
-        return true
-      }
-      EditorSession.pause(.milliseconds(10))
+      guard texts.count == 1, let text = texts.first else { return false }
+      return wanted.isSubset(of: text.matches(of: Self.word).map { String($0.output) })
     }
-    return false
   }
 
-  /// Waits until no server has anything that is not stored.
+  /// Waits until all servers have stored everything.
   func waitUntilStored() throws {
     for server in servers {
-      let end = ContinuousClock.now + Patience.hang
-      while try server.metrics()["notes_stored_lag_seconds"] != 0 {
-        guard ContinuousClock.now < end else { throw ProcessError.timedOut(waitingFor: "storing", details: server.log) }
-        EditorSession.pause(.milliseconds(50))
+      guard try Polling.comesTrue({ try server.metrics()["notes_stored_lag_seconds"] == 0 }) else {
+        throw ProcessError.timedOut(waitingFor: "storing", details: server.log)
       }
     }
   }
@@ -195,7 +187,7 @@ final class ServedRoom {
     try process.request("notes/connect", ["url": .string(last.websocket), "token": .string(Self.token)])
     guard let first = typists.first(where: { $0 is ModelTypist }) as? ModelTypist else { return "" }
     history.note("ask", ["who": "Zoe"])
-    // A search ends after ten seconds, and a busy machine may need as long.
+    // A search ends after ten seconds, which may be too short on a busy machine.
     var note = JSONValue.null
     try process.waitFor("the note from the database") {
       note = (try? process.request("notes/join", ["ticket": .string("automerge:" + first.document)])) ?? .null

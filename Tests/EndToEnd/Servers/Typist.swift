@@ -3,13 +3,13 @@ import JSONRPC
 import NotesHarness
 import TestSupport
 
-/// A person who types words into a line of their own of a note, in some editor.
+/// A person who types words into a line of their own, in some editor.
 protocol Typist: AnyObject {
   var name: String { get }
   /// The buffer as it is now.
   func text() throws -> String
   func type(_ word: String) throws
-  /// Whether everything of this person is stored, and on the server; nil if that cannot be asked.
+  /// Whether all words of this person are stored, and on the server; nil if the editor cannot tell.
   func isStored() throws -> Bool?
 }
 
@@ -46,7 +46,7 @@ final class ModelTypist: Typist {
   }
 }
 
-/// A real editor, whose keyboard is used. It stays in its line.
+/// A person who types on the keyboard of a real editor, and stays in one line.
 final class EditorTypist: Typist {
   let name: String
   let editor: any EditorUnderTest

@@ -9,7 +9,7 @@ import Testing
   private let bytes = [UInt8](0..<16)
   private var id: DocumentId { get throws { try #require(DocumentId(bytes: bytes)) } }
 
-  /// `{"id": ID, "data": h'0102'}` with the id's encoding put in place.
+  /// `{"id": ID, "data": h'0102'}` with this encoding of the id.
   private func file(id: [UInt8]) -> [UInt8] {
     [0xA2, 0x62] + Array("id".utf8) + id + [0x64] + Array("data".utf8) + [0x42, 1, 2]
   }
@@ -40,7 +40,7 @@ import Testing
     #expect(MeetingNotesFile(file(id: [0x50] + bytes.dropLast())) == nil)
     #expect(MeetingNotesFile(file(id: [0x01])) == nil)
     #expect(MeetingNotesFile(file(id: [0x63, 0x61, 0x62, 0x63])) == nil)
-    // A length that no file has.
+    // A length that no file can have.
     #expect(MeetingNotesFile([0xA2, 0x62] + Array("id".utf8) + [0x5B] + [UInt8](repeating: 0xFF, count: 8)) == nil)
   }
 

@@ -8,7 +8,7 @@ import Testing
 
 @testable import NotesServer
 
-/// Documents that other programs have made, of which a person chooses the text to edit.
+/// Documents of other programs, in which a person chooses the text to edit.
 @AutomergeRepo @Suite struct TextChoiceTests {
   private let world = RepoWorld(random: RandomSource(SeededGenerator(seed: 7)))
 
@@ -78,7 +78,7 @@ import Testing
     ben.change(uri, "two and more\n", version: 2)
     let handle = try await ben.handle(of: try id(place))
     try await ben.wait(for: "the text") { (try? chapters(of: handle.document)) == ["one\n", "two and more\n"] }
-    // Another place in the list is no other text.
+    // A text that moves in its list is still the same text.
     try handle.change { document in
       try document.delete(obj: try #require(try document.lookupPath(path: "chapters")), index: 0)
     }
@@ -143,7 +143,7 @@ import Testing
     #expect(await refusal(ben, "notes/open", ["url": "automerge:none"])?.code == .invalidParams)
   }
 
-  /// Each text has its path: a hostile document must not make these the square of its depth.
+  /// Each text has a path: a hostile document must not make the paths' total length the square of its depth.
   @Test func whatLiesTooDeepIsNotOffered() async throws {
     let document = Document()
     var place = ObjId.ROOT
@@ -181,7 +181,7 @@ import Testing
     }
     try await ben.wait(for: "the news") { !ben.events("detached").isEmpty }
     let later = world.clock.now + .seconds(3)
-    try await ben.wait(for: "whatever else is told") { world.clock.now >= later }
+    try await ben.wait(for: "any further news") { world.clock.now >= later }
     #expect(ben.events("detached").map { $0["reason"] } == ["textDeleted"])
     #expect(ben.events("detached")[0]["message"]?.stringValue?.hasSuffix("; it is kept as recovered") == true)
     #expect(ben.events("recovered").isEmpty)
@@ -189,7 +189,7 @@ import Testing
     #expect(try await ben.recoveredTexts() == ["two and more\n"])
   }
 
-  /// As programs do that assign a string instead of changing the text.
+  /// Programs that assign a string instead of changing the text do this.
   @Test func aTextThatAPeerPutsInThePlaceOfTheOpenOneIsShownAndTheOldOneKept() async throws {
     let (ben, uri, theirs) = try await opened(try Document.note("milk\n"), "", "milk\n")
     try theirs.change { document in
@@ -202,7 +202,7 @@ import Testing
     #expect(ben.events("text").count == 1)
     #expect(ben.events("text")[0]["message"]?.stringValue?.hasPrefix("A peer put another text into ") == true)
     #expect(try await ben.recoveredTexts() == ["milk\n"])
-    // What is typed from now on is in the text that all have.
+    // What Ben types from now on is in the text that all people have.
     ben.change(uri, "milk, bread, eggs\n", version: 2, rev: binding.buffer.expectedRev)
     try await ben.wait(for: "the words at the peer") { (try? theirs.document.content()) == "milk, bread, eggs\n" }
   }
@@ -229,7 +229,7 @@ import Testing
     #expect(NoteDocument(document)?.content == text)
     try document.delete(obj: try #require(try document.lookupPath(path: "chapters")), index: 1)
     #expect(NoteDocument(document) == nil)
-    // What stands in its place was not chosen.
+    // A path to what is now in its place was not chosen.
     for name in ["", "1@", "4@00", "_root", String(repeating: "9", count: 40) + "@00"] {
       try document.put(
         obj: try #require(try document.get(obj: .ROOT, key: "@notes")?.object),

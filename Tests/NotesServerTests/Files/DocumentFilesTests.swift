@@ -9,7 +9,7 @@ import Testing
 
 @testable import NotesServer
 
-/// Files of MeetingNotes that are opened in an editor: the note is the file, and the file is the note.
+/// Files of MeetingNotes that a person opens in an editor: the service keeps file and note equal.
 @AutomergeRepo @Suite struct DocumentFilesTests {
   /// A service whose person has opened `/mail/weekly.meetingnotes`, a meeting with the item "Tea", as MeetingNotes has written it.
   @AutomergeRepo
@@ -47,7 +47,7 @@ import Testing
       folders.changed(path)
     }
 
-    /// What the file has now, as the other program would read it.
+    /// The content of the file, as the other program reads it.
     var content: MeetingContent? {
       service.files[path].flatMap { MeetingNotesFile($0) }.flatMap { try? Document($0.data) }.flatMap {
         MeetingDocument($0)?.content
@@ -80,7 +80,7 @@ import Testing
     #expect(file.place["id"]?.stringValue == file.id.description)
     #expect(file.place["items"]?[0]?["path"] == "/notes/Weekly/Tea.md")
     #expect(file.service.files["/notes/Weekly/Tea.md"] == Array("green\n".utf8))
-    // It is not written for nothing.
+    // The service does not write it without need.
     let before = file.service.files[file.path]
     try await file.service.pass(.seconds(3))
     #expect(file.service.files[file.path] == before)
@@ -112,7 +112,7 @@ import Testing
     try await file.service.wait(for: "the words in the file") {
       file.content?.agendas.last?.discussion == "apple\nplum\n"
     }
-    // In the form that its program gave it.
+    // The file keeps the form that its program gave it.
     let cbor = try CBOR(try #require(file.service.files[file.path]), limits: .stored.keepingTags)
     #expect(cbor["id"] == .tagged(37, .bytes(Data(0..<16))))
   }
@@ -192,7 +192,7 @@ import Testing
     #expect(try await file.items() == ["Tea", "Cake"])
   }
 
-  /// A former guest knows the id of a note. A file can name it, and contain any document.
+  /// A former guest knows the id of a note, and can send a file with this id and any document.
   @Test func aFileThatNamesANoteAndHoldsAnotherDocumentChangesNothing() async throws {
     let file = try await OpenedFile(seed: 11)
     let (forged, path) = (Document(textEncoding: .utf8), "/mail/letter.meetingnotes")
@@ -209,7 +209,7 @@ import Testing
       let refused = await #expect(throws: ResponseError.self) { try await file.service.request(method, params) }
       #expect(refused?.data?["kind"] == "noSharedHistory", "\(method)")
     }
-    // The same in the place of a file that is open.
+    // The same, in place of a file that is open.
     file.service.files[file.path] = OpenedFile.file([UInt8](0..<16), forged)
     file.folders.changed(file.path)
     try await file.service.wait(for: "the message") { !file.messages.isEmpty }
@@ -222,7 +222,8 @@ import Testing
     #expect(try await file.items() == ["Tea", "Pie"])
   }
 
-  /// A letter's attachment: titles and ids that would be paths, no ids, the same ids, and a document that is none.
+  /// An attachment of an email: titles and ids that would be paths, missing ids, equal ids, and a document that is not
+  /// a meeting.
   @Test func aForeignFileMakesFilesInTheNotesDirectoryOnly() async throws {
     let file = try await OpenedFile(seed: 13)
     let names = [
@@ -244,7 +245,7 @@ import Testing
     let made = file.service.files.paths.filter { !$0.hasPrefix("/mail/") }
     #expect(made.filter { !$0.hasPrefix("/notes/") || $0.split(separator: "/").contains("..") } == [])
     #expect(made.allSatisfy { $0.split(separator: "/").allSatisfy { $0.utf8.count <= FileName.maximumUTF8 } })
-    // The honest one goes on.
+    // The honest note is unharmed.
     #expect(try await file.items() == ["Tea"])
   }
 
@@ -254,7 +255,7 @@ import Testing
     let path = "/mail/copy.meetingnotes"
     file.service.files[path] = OpenedFile.file([UInt8](0..<16), copy)
     file.service.sharing.access = .read
-    // A copy that has nothing new is the note.
+    // A copy without anything new is the note itself.
     #expect(try await file.service.request("notes/import", ["path": .string(path)])["changes"] == 0)
     try MeetingDocument(copy)?.insert(.init(id: "2", title: "Pie", discussion: ""), at: 1)
     file.service.files[path] = OpenedFile.file([UInt8](0..<16), copy)
@@ -309,7 +310,7 @@ import Testing
     let folders = MemoryFolders()
     try await next.start(watching: folders)
     #expect(folders.watched.contains("/mail"))
-    // What was saved while no service ran is there when the meeting is opened.
+    // The meeting has what its program saved while no service ran.
     try file.changeOutside { try $0.insert(.init(id: "2", title: "Pie", discussion: ""), at: 0) }
     file.save()
     _ = try await next.request("notes/open", ["id": .string(file.id.description)])

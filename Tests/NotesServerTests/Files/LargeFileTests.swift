@@ -8,7 +8,7 @@ import Testing
 
 @testable import NotesServer
 
-/// A large note that no editor has open, and its file: this process recognises what it has written itself.
+/// A large note that no editor has open, and its file: the process recognises what it wrote itself.
 @AutomergeRepo @Suite struct LargeFileTests {
   private let world = RepoWorld(random: RandomSource(SeededGenerator(seed: 5)))
   private let path = "/notes/Shopping.md"
@@ -39,7 +39,8 @@ import Testing
       words = "host \(round)\n" + words
       try await ben.wait(for: "the host's words") { self.file(ben) == words + self.lines }
       guard round % 2 == 1 else { continue }
-      // Another program changes the file as we left it; then it is written anew for the host's next words.
+      // Another program changes the file that the service wrote; then the service writes it again with the host's next
+      // words.
       ben.files[path] = Array((words + "mine \(round)\n" + String(file(ben).dropFirst(words.count))).utf8)
       words += "mine \(round)\n"
       try note.splice(0, "also \(round)\n")

@@ -5,13 +5,13 @@ import Testing
 
 @testable import NotesServer
 
-/// A working file that contains what the note was at some moment, though no editor reported saving it then.
+/// A working file that contains an earlier text of the note, although no editor reported saving it then.
 struct SavedBeforeAKillTests {
   private static let time = Date(timeIntervalSince1970: 0)
 
   private static func word(_ actor: Int, _ number: Int) -> String { "\(actor == 0 ? "j" : "k")\(1000 + number)\n" }
 
-  /// Two people type words on lines of their own, each behind what the other has done, or beside it.
+  /// Two people type words on lines of their own, each after the other's changes or at the same time.
   private func note(_ random: inout SeededGenerator, _ count: Int) throws -> [NoteDocument] {
     var notes: [NoteDocument] = []
     let first = Document()
@@ -45,8 +45,8 @@ struct SavedBeforeAKillTests {
     }
   }
 
-  /// An editor has not saved what was typed, and another program has written a line that was taken in, which was not
-  /// recorded; then it writes one more.
+  /// An editor has not saved what its person typed. The service has merged a line of another program without recording
+  /// it; then the program writes one more.
   @Test func whatWasTakenInBesideUnsavedWordsStandsOnce() throws {
     let note = try NoteDocument(new: Document(), title: "Shopping", text: Array("start\n".utf8), created: Self.time)
     note.document.commitWith(message: nil, timestamp: Self.time)
@@ -91,7 +91,7 @@ struct SavedBeforeAKillTests {
     #expect(splices.allSatisfy { $0.deleteUTF8 == 0 })
   }
 
-  /// The last line had no end when the file was written, and has one now.
+  /// When the file was written, its last line had no line feed; now it has one.
   @Test func aLineThatWasTypedOnIsNotTornByTheFile() throws {
     let note = try NoteDocument(new: Document(), title: "Shopping", text: Array("tea\nk10".utf8), created: Self.time)
     note.document.commitWith(message: nil, timestamp: Self.time)

@@ -7,7 +7,7 @@ import Testing
 struct SettledFileTests {
   private let start = Date(timeIntervalSince1970: 1_000_000)
 
-  /// - Parameters: seconds since the start; the file was written then, and read from one time to another.
+  /// - Parameters: seconds since the start: when the file was written, and when reading it began and ended.
   private func rest(written: TimeInterval, read first: TimeInterval, _ last: TimeInterval, byteCount: Int = 3)
     -> Double?
   {
@@ -28,7 +28,7 @@ struct SettledFileTests {
     #expect(rest(written: 1, read: 0, 0.1) == 1.2)
   }
 
-  /// On a machine that is very busy, reading it may take seconds.
+  /// On a very busy machine, reading a file may take seconds.
   @Test func oneThatWasWrittenWhileItWasReadIsNot() {
     #expect(rest(written: 5, read: 0, 5.1) == 2)
   }

@@ -3,7 +3,7 @@ import TestSupport
 
 @testable import NotesServer
 
-/// A text in an array, which answers by counting.
+/// A text in an array, which answers every question by counting.
 struct ArrayText: TextSource {
   var bytes: [UInt8]
 
@@ -30,8 +30,8 @@ struct ArrayText: TextSource {
 
   func utf8(_ range: Range<Int>) -> [UInt8] { Array(bytes[range]) }
 
-  /// Makes the replacements, one after the other, and returns what they did. New text comes before what was deleted behind it, so
-  /// what begins where the one before it ends is one edit with it.
+  /// Makes the replacements, one after the other, and returns the edits. Inserted text comes before the deleted text,
+  /// so a replacement that begins where the last one ends is one edit with it.
   @discardableResult
   mutating func make(_ splices: [TextSplice]) -> [TextEdit] {
     var edits: [TextEdit] = []
@@ -51,7 +51,7 @@ struct ArrayText: TextSource {
   }
 }
 
-/// Makes texts of what is awkward: several lengths in every encoding, combining marks, empty lines, repetitions.
+/// Makes awkward texts: scalars of several lengths in every encoding, combining marks, empty lines, repetitions.
 enum RandomText {
   static let scalars = ["a", "b", " ", "\n", "é", "e\u{301}", "中", "𝄞", "👨‍👩‍👧", "\r", "\u{10FFFF}", "ß"]
 
@@ -68,7 +68,7 @@ enum RandomText {
     return offset
   }
 
-  /// A range between two such offsets, mostly a short one.
+  /// A range between two such offsets, usually a short one.
   static func range(in bytes: [UInt8], using generator: inout SeededGenerator) -> Range<Int> {
     let (a, b) = (offset(in: bytes, using: &generator), offset(in: bytes, using: &generator))
     if Bool.random(using: &generator) { return min(a, b)..<max(a, b) }

@@ -1,4 +1,4 @@
-/// What a CRDT keeps of a text: every element ever inserted, the deleted ones as tombstones. The oracle of the gate's tests.
+/// A text as a CRDT: every element ever inserted, the deleted ones as tombstones. The oracle of the gate's tests.
 struct ElementList {
   struct Element: Hashable {
     var id: Int
@@ -8,7 +8,7 @@ struct ElementList {
     var utf8Count: Int { UTF8.width(scalar) }
   }
 
-  /// What a client did, by the elements it named.
+  /// A client's operation on the elements that it named.
   struct Operation: Hashable {
     /// Nil for the start of the text.
     var left: Int?
@@ -21,7 +21,7 @@ struct ElementList {
   var visible: [Element] { elements.filter { !$0.isDeleted } }
   var bytes: [UInt8] { visible.bytes }
 
-  /// Inserts right after the element, whether that is still visible or not, and before anything else there.
+  /// Inserts right after the element, visible or not, and before anything else there.
   mutating func make(_ operation: Operation) {
     let place = operation.left.flatMap { left in elements.firstIndex { $0.id == left } }.map { $0 + 1 } ?? 0
     elements.insert(contentsOf: operation.inserted, at: place)
@@ -30,7 +30,7 @@ struct ElementList {
     }
   }
 
-  /// The number of visible bytes up to and with an element.
+  /// The number of visible bytes up to the end of an element.
   func utf8Offset(after id: Int?) -> Int {
     guard let id, let place = elements.firstIndex(where: { $0.id == id }) else { return 0 }
     return elements[...place].reduce(0) { $0 + ($1.isDeleted ? 0 : $1.utf8Count) }

@@ -19,36 +19,37 @@ import Testing
     // A line that one side changed and the other deleted stays.
     ("a\nb\nc\n", "a\nb mine\nc\n", "a\nc\n", "a\nb mine\nc\n"),
     ("a\n", "a\nmine\n", "a\ntheirs\n", "a\ntheirs\nmine\n"),
-    // The file was written by the same editor, a moment ago.
+    // The same editor wrote the file a moment ago.
     ("a\n", "a\nmine\n", "a\nmine\n", "a\nmine\n"),
     ("a\n", "a\nmine\nmore\n", "a\nmine\n", "a\nmine\nmore\n"),
     ("a\nb\n", "a\n", "a\n", "a\n"),
     ("milk\n", "oat milk\n", "oat milk\n", "oat milk\n"),
     ("", "a\n", "a\n", "a\n"),
-    // It was written by the same editor, and by another program since, while typing went on.
+    // The same editor wrote it, then another program did while the person kept typing.
     ("a\n", "a\ntyped\nlater\n", "a\ntyped\noutside\n", "a\ntyped\noutside\nlater\n"),
     ("a\n", "a\nlater\ntyped\n", "a\noutside\ntyped\n", "a\noutside\nlater\ntyped\n"),
     ("a\n", "a\ntyped\n", "a\noutside\ntyped\n", "a\noutside\ntyped\n"),
     ("a\n", "a\nunmine\n", "a\nmine\n", "a\nmine\nunmine\n"),
-    // It was written by the same editor, and another program wrote into the middle of that.
+    // The same editor wrote it, and another program wrote into the middle of that text.
     (
       "a\nb\n", "a\none\ntwo\nthree\nb\n", "a\none\noutside\ntwo\nmore\nthree\nb\n",
       "a\none\noutside\ntwo\nmore\nthree\nb\n"
     ),
     ("a\n", "a\none\nlater\ntwo\n", "a\nfirst\none\ntwo\noutside\n", "a\nfirst\none\nlater\ntwo\noutside\n"),
-    // A killed process took it in, where the person has deleted a line; another program wrote beside it since.
+    // A killed process had merged it. The person has deleted a line there, and another program has written beside it
+    // since.
     ("start\n", "tea\nmine\n", "outside\ntea\nstart\n", "outside\ntea\nmine\n"),
-    // Blank lines are no sign of that.
+    // Blank lines alone do not show that the same editor wrote it.
     ("a\n", "a\nmine\n\nmore\n", "a\ntheirs\n\nother\n", "a\ntheirs\n\nother\nmine\n\nmore\n"),
-    // A line was replaced, and another one written beside it.
+    // The one replaced a line, the other wrote a line beside it.
     ("old\nb\n", "mine\nold\nb\n", "new\nb\n", "mine\nnew\nb\n"),
     ("old\nb\n", "old\nmine\nb\n", "new\nb\n", "new\nmine\nb\n"),
     ("bold\nb\n", "mine\nbold\nb\n", "sold\nb\n", "mine\nsold\nb\n"),
     ("to be\nold\nb\n", "to be\nmine\nold\nb\n", "to do\nb\n", "to do\nmine\nb\n"),
-    // Both replaced one line by others.
+    // Both replaced the same line.
     ("a\nold\nb\n", "a\nmine\nmore\nb\n", "a\ntheirs\nb\n", "a\ntheirs\nmine\nmore\nb\n"),
     ("a quick fox\n", "a quick brown fox\n", "a fast fox\n", "a fast brown fox\n"),
-    // A line without an end was typed on, and another program appended lines to it.
+    // The person typed on in a last line without a line feed, and another program appended lines to it.
     ("a\nmi", "a\nmilk", "a\nmi\ntheirs\n", "a\nmilk\ntheirs\n"),
     ("te", "tea\nx\n", "te\nbread\n", "tea\nbread\nx\n"),
     ("a\ntea", "a\ntea\nx\n", "a\ntea\nbread\n", "a\ntea\nbread\nx\n"),

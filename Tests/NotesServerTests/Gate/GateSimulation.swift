@@ -5,11 +5,12 @@ import TestSupport
 
 /// A client that keeps the rules of the protocol, the gate, and other people, joined by two pipes that are slow at random.
 ///
-/// Every element has an identity, so that what the gate does to the document can be held against what the client meant.
+/// Every element has an identity, so that the test can compare the gate's changes of the document with the client's
+/// intention.
 struct GateSimulation {
   /// What the client and the pipes may do.
   struct Manners {
-    /// Full texts, replaced regions that are mostly the same, lost messages. Elements then lose their identity.
+    /// Full texts, regions replaced by nearly the same text, lost messages: elements then lose their identity.
     var isCoarse: Bool
     var encoding: PositionEncoding
   }
@@ -45,12 +46,13 @@ struct GateSimulation {
   private var batch: [ContentChange] = []
   private var operations: [ElementList.Operation] = []
 
-  // The books.
-  /// False in coarse company, and after text was replaced by the same text, which is not sent: the client's elements are
-  /// then the new ones without its having been told. Until all is settled, only texts are compared.
+  // What the simulation records.
+  /// False with a coarse client, and after the document's text was replaced by the same text, which is not sent: the
+  /// client's elements are then the new ones, but it does not know. Until everything has settled, only the texts are
+  /// compared.
   private var knowsElements: Bool
   private var nextId = 0
-  /// Scalars that occur once in the world, by whether a person deleted them.
+  /// Scalars that were inserted only once, and whether a person deleted them.
   private var tags: [Unicode.Scalar: Bool] = [:]
   private(set) var failures: [String] = []
   private(set) var dropped = 0
@@ -79,7 +81,7 @@ struct GateSimulation {
     }
   }
 
-  /// Delivers everything; then nothing may be left to say.
+  /// Delivers all messages; then no message may be left to send.
   mutating func settle() {
     flush()
     send()
@@ -89,11 +91,11 @@ struct GateSimulation {
     }
     let (theirs, ours) = (text.bytes, document.bytes)
     check(theirs == ours, "the client has \(theirs) and the document \(ours)")
-    check(buffer.clientText(source: document) == document.bytes, "the gate thinks the client's text another")
-    check(buffer.clientByteCount(source: document) == document.bytes.count, "the gate counts other bytes")
+    check(buffer.clientText(source: document) == document.bytes, "the gate is wrong about the client's text")
+    check(buffer.clientByteCount(source: document) == document.bytes.count, "the gate miscounts the client's bytes")
     let isTaken = try? buffer.acknowledge(version: version, rev: rev)
     check(isTaken == true, "the gate refuses the last ack")
-    check(buffer.clientToDocument.isIdentity, "something is left to send")
+    check(buffer.clientToDocument.isIdentity, "the gate still has something to send")
     if !manners.isCoarse && !knowsElements { nameElementsAnew() }
     let scalars = String(decoding: document.bytes, as: UTF8.self).unicodeScalars
     for (tag, isDeleted) in tags where !isDeleted {
@@ -125,7 +127,7 @@ struct GateSimulation {
     change(range, to: inserted)
   }
 
-  /// Replaces a region by much the same, as a formatter or a plugin that sends whole lines does.
+  /// Replaces a region by nearly the same text, as a formatter does, or a plugin that sends whole lines.
   private mutating func typeCoarsely() {
     let region = Bool.random(using: &generator) ? 0..<text.count : someRange(of: text.count)
     var new = Array(text[region])
@@ -166,7 +168,7 @@ struct GateSimulation {
     if !isLost { toServer.append(.change(version: version, rev: rev, batch, operations)) }
     (batch, operations) = ([], [])
     if isLost {
-      // Something must follow, or the difference would go unnoticed.
+      // Another change must follow, or the gate could not notice the difference.
       change(0..<0, to: fresh(1))
       flush()
     }
@@ -293,7 +295,7 @@ struct GateSimulation {
 
   private static let common: [Unicode.Scalar] = ["a", "b", " ", "\n", "\u{301}", "é", "😀", "\u{200D}"]
 
-  /// New elements; some of them tags, which stand nowhere else.
+  /// New elements, some of them tags, which occur nowhere else.
   private mutating func fresh(_ count: Int, onlyTags: Bool = false) -> [Element] {
     (0..<count).map { _ in
       nextId += 1
@@ -306,7 +308,7 @@ struct GateSimulation {
     }
   }
 
-  /// Mostly a short range, often an empty one.
+  /// A range, usually short and often empty.
   private mutating func someRange(of count: Int) -> Range<Int> {
     let start = Int.random(in: 0...count, using: &generator)
     let length = [0, 0, 0, 1, 1, 2, 5, 20][Int.random(in: 0..<8, using: &generator)]

@@ -2,7 +2,8 @@ import Testing
 
 @testable import NotesServer
 
-/// Edits to clients without a plugin: offered one at a time, believed when they are shown.
+/// Edits to clients without a plugin: the gate offers one at a time, and counts it as applied when the client's text
+/// shows it.
 @Suite struct OfferTests {
   private final class Desk {
     var document: ArrayText
@@ -24,7 +25,7 @@ import Testing
 
     func offer() -> BufferEdit? { buffer.nextOffer(source: document) }
 
-    /// The client's whole text, as it is now.
+    /// The client sends its whole text.
     func shows(_ text: String) {
       version += 1
       let outcome = buffer.didChange(
@@ -56,7 +57,7 @@ import Testing
     desk.remote(0, "minus one\n")
     #expect(desk.offer() == nil)
     desk.buffer.offerAnswered(isApplied: true, version: 1)
-    #expect(desk.offer() == nil, "the word of a client is not enough")
+    #expect(desk.offer() == nil, "a client's answer alone is not enough")
     #expect(desk.client == "one\n")
     desk.shows("zero\none\n")
     #expect(desk.text == "minus one\nzero\none\n" && desk.client == "zero\none\n")

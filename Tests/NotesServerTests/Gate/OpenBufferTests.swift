@@ -126,7 +126,7 @@ private func range(_ start: (Int, Int), _ end: (Int, Int)) -> PositionRange {
       case .utf16: (2, 9)
       case .utf32: (2, 8)
       }
-    // From the top down the second place of a line has moved by what the first one grew, and lines by those put in.
+    // From the top down: the first change of a line moves the second one, and inserted lines move all lines below.
     let changes = (0..<30).flatMap { line in
       let row = fromTheBottom ? line : 2 * line
       return [
@@ -180,7 +180,7 @@ private func range(_ start: (Int, Int), _ end: (Int, Int)) -> PositionRange {
     desk.remote(0, "REMOTE ")
     let before = desk.buffer.textBefore(fullTextWith: 0, source: desk.document)
     #expect(before == Array("abc\n".utf8))
-    // What comes meanwhile is behind what the client has.
+    // Edits that arrive meanwhile come after the text that the client has.
     desk.remote(0, "MORE ")
     desk.change(2, rev: 0, .difference(TextDiff.delta(from: before, to: Array("abc def\n".utf8))))
     #expect(desk.text == "MORE REMOTE abc def\n")
@@ -292,7 +292,7 @@ private func range(_ start: (Int, Int), _ end: (Int, Int)) -> PositionRange {
     desk.remote(0, "𝄞")
     _ = desk.send()
     desk.remote(7, "NEW")
-    // The client has neither for sure; it will have the first.
+    // The client may have neither edit yet; it will have the first.
     #expect(desk.buffer.documentOffset(ofClient: Position(line: 1, character: 1), source: desk.document) == 11)
     #expect(desk.buffer.clientPosition(ofDocument: 4, source: desk.document) == Position(line: 0, character: 2))
     for offset in 7...10 {

@@ -4,7 +4,7 @@ import Testing
 
 @testable import NotesServer
 
-/// Bytes as a text are measured like any other text.
+/// A text of plain bytes has the same measures as any other text.
 @Suite struct PlainTextTests {
   @Test(arguments: [51, 52, 53] as [UInt64]) func everyMeasureIsThatOfTheSimplerText(seed: UInt64) {
     var random = SeededGenerator(seed: seed)

@@ -4,7 +4,7 @@ import Testing
 @testable import NotesServer
 
 @Suite struct TextDiffTests {
-  /// The delta in words: `=3` kept, `+x` came, `-x` went.
+  /// The delta as text: `=3` keeps three bytes, `+x` inserts x, `-x` deletes x.
   private func diff(
     _ old: String, _ new: String, placement: TextDiff.Placement = .beforeDeleted
   ) -> [String] {
@@ -42,7 +42,7 @@ import Testing
 
   @Test func noStrayLetterIsAnAnchor() { #expect(diff("abcdefg", "xbyzdwv") == ["+xbyzdwv", "-abcdefg"]) }
 
-  /// Neither a line that another person writes above it comes between it and its end, nor one below.
+  /// A line that another person writes above or below it does not separate it from its line feed.
   @Test func inAWholeTextALineThatReplacesAnotherStandsAmongItsDeletedLetters() {
     func diff(_ old: String, _ new: String) -> [String] { self.diff(old, new, placement: .withinLines) }
     #expect(diff("a\nold\nb\n", "a\nnew\nb\n") == ["=2", "-o", "+new", "-ld"])

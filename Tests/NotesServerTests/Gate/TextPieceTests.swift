@@ -23,7 +23,7 @@ import Testing
     var random = SeededGenerator(seed: seed)
     let bytes = randomText(scalarCount, using: &random)
     let places = places(in: bytes)
-    // Put together in as many ways as there are: at once, from pieces, and cut out of something longer.
+    // Made in every way: at once, from pieces, and cut out of a longer piece.
     var grown = TextPiece([])
     var rest = bytes[...]
     while !rest.isEmpty {
@@ -49,7 +49,8 @@ import Testing
     }
   }
 
-  /// An editor that repeats a command thousands of times asks so often, all over what it has just inserted.
+  /// An editor that repeats a command thousands of times causes as many lookups, all over the text that it has just
+  /// inserted.
   @Test func lookUpsInALongPieceAreQuick() {
     let seed: UInt64 = 9
     var random = SeededGenerator(seed: seed)

@@ -4,8 +4,8 @@ import Testing
 
 @testable import NotesServer
 
-/// A text in which lines were replaced, deleted and added while its service was away, and the document in which others wrote lines
-/// meanwhile: each line stays one.
+/// An editor replaced, deleted and added lines while its service was away, and other people wrote lines in the document
+/// meanwhile: each line stays whole.
 @Suite struct WholeLinesTests {
   private struct Scene {
     var random: SeededGenerator
@@ -81,7 +81,8 @@ import Testing
     #expect(try document.text(obj: content) == "keep\nbetween\nanotherv\nend\n")
   }
 
-  /// The editor still shows the old lines, with some more that its service has not heard of, and perhaps without others.
+  /// The editor still shows the old lines, with some more that its service has not received, and perhaps without
+  /// others.
   @Test(arguments: UInt64(0)..<300, [false, true]) func linesOfAnEditorThatComesBackStayLines(
     seed: UInt64, deletes: Bool
   ) throws {
@@ -97,7 +98,7 @@ import Testing
     }
     try document.spliceText(obj: content, utf8Offset: 0, deleteUTF8: 0, insert: Self.bytes(old))
     let heads = document.heads()
-    // Another program's text, and then again: some lines go, others come.
+    // Another program writes the text, then again: it deletes some lines and adds others.
     var now = old
     for _ in 0..<2 {
       let next = scene.changed(now, deletes: true)
@@ -117,7 +118,7 @@ import Testing
   }
 }
 
-/// Each line of the editor's stands alone though the document replaced the line before the editor did.
+/// Each line of the editor's stays separate although the document replaced the line before the editor did.
 @Suite struct LineMergeTests {
   private func merged(_ base: String, _ ours: String, _ theirs: String) -> String {
     let merge = FileMerge(

@@ -4,7 +4,7 @@ import Testing
 
 @testable import NotesServer
 
-/// Holds the list of messages and the tables of EditorProtocol.md together.
+/// Checks the tables of EditorProtocol.md against the list of messages.
 @AutomergeRepo
 struct EditorProtocolTests {
   private let page: ProtocolPage
@@ -35,7 +35,7 @@ struct EditorProtocolTests {
     #expect(page.notifications == notifications)
   }
 
-  /// It is written without values in between, because it is sent for every letter of others.
+  /// The service writes it without intermediate values, because it sends one for every letter that other people type.
   @Test func anEditIsWrittenAsItsParametersAre() throws {
     func edit(_ edits: [BufferEdit.Replacement], _ cause: EditCause) -> EditNotification {
       EditNotification(
@@ -88,10 +88,10 @@ private struct ProtocolPage {
     Set(rows(of: "Requests").flatMap { Self.quoted($0[0]) })
   }
 
-  /// What a client sends, in tables with an arrow in the first column.
+  /// The notifications of a client, in tables with an arrow in the first column.
   var notifications: Set<String> { methods(after: "→") }
 
-  /// What the service sends.
+  /// The messages of the service.
   var sent: Set<String> { methods(after: "←") }
 
   private func methods(after arrow: String) -> Set<String> {

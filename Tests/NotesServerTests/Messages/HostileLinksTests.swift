@@ -7,7 +7,7 @@ import Testing
 
 @testable import NotesServer
 
-/// Editors without a plugin, and what other people write into titles, names and texts to act through LSP's own requests.
+/// Titles, names and texts by which other people try to act through LSP's own requests in editors without a plugin.
 @AutomergeRepo @Suite struct HostileLinksTests {
   private let world = RepoWorld(random: RandomSource(SeededGenerator(seed: 14)))
   private let uri = "file:///notes/Trip.md"
@@ -62,7 +62,7 @@ import Testing
     let ana = try await start()
     _ = try await create("Diary", "mine\n", ana)
     try await ana.pass(.seconds(5))
-    // Exactly as the link is written, which the person's own title is not.
+    // Spelt exactly like the link, unlike the person's own title.
     let theirs = try await create("diary", "theirs\n", ana)
     ana.sharing.hosts[theirs] = "Mallory"
     try await open("See [[diary]]\n", ana)
@@ -80,7 +80,7 @@ import Testing
       try await ana.request("textDocument/rename", at(0, 7, newName: "Book"))
     }
     #expect(ana.files["/notes/Diary.md"] != nil && ana.files["/notes/diary.md"] != nil)
-    // One's own note has a title of its own.
+    // The person's own note has another title.
     _ = try await ana.request("textDocument/rename", at(0, 1, newName: "Journey"))
     #expect(try await ana.request("notes/open", ["title": "Journey"])["path"] != nil)
   }
@@ -114,7 +114,7 @@ import Testing
     #expect(warnings(ana).count == 1 && warnings(ana)[0].contains("Flood"))
   }
 
-  /// Links on one line, and lines: four times as many take about four times as long.
+  /// Four times as many links on one line, or lines, take about four times as long.
   @Test(arguments: ["[[b]]", "[[b]]\n", "[[", "]]", "\n", "# a\n", "```\n"])
   func lookingThroughATextTakesTimeInProportion(_ part: String) {
     func seconds(_ count: Int) -> Double {
@@ -165,7 +165,7 @@ import Testing
     #expect(found.map { $0["textEdit"]?["newText"] } == ["Diary]]"])
   }
 
-  // MARK: Words of others
+  // MARK: Other people's words
 
   @Test func whatIsFoundInATextIsShownWithoutControls() async throws {
     let ana = try await start()
@@ -183,7 +183,7 @@ import Testing
     #expect(refused.map { harmful(.string($0.message)) } == false)
   }
 
-  /// Text that Markdown would make a link of, or a client a command, stays text.
+  /// Text that Markdown would turn into a link, or a client into a command, stays text.
   @Test func anAuthorsNameIsPlainText() {
     let name = "[Ben](command:x) <a href='command:x'>\(controls)"
     let start = Position(line: 0, character: 0)
@@ -209,7 +209,7 @@ import Testing
     #expect(titles.allSatisfy { $0.count < 80 })
     let (accept, decline) = (actions[0]?["command"]?["arguments"]?[0], actions[1]?["command"]?["arguments"]?[0])
     #expect(accept?["accept"] == true && decline?["accept"] == false)
-    // Of a friend there are none to compare.
+    // An invitation of a friend has no code to compare.
     ana.sharing.invitations[0].name = "Ben"
     ana.sharing.invitations[0].code = nil
     let friends = try await ana.request("textDocument/codeAction", at(0, 0))

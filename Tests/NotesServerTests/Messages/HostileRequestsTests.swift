@@ -30,7 +30,7 @@ import Testing
     }
   }
 
-  /// What the client gives as a path is its own choice; whatever it gives as a title, an id or a file makes none elsewhere.
+  /// A client may choose any path; no title, id or file that it sends makes the service write elsewhere.
   @Test(arguments: UInt64(1)...12) func anyMessageWithAnyValuesIsAnsweredAndWritesOnlyWhereItMay(
     seed: UInt64
   ) async throws {
@@ -45,12 +45,12 @@ import Testing
     try await ana.pass(.seconds(3))
     #expect(ana.files.paths.filter { !$0.hasPrefix("/notes/") && !$0.hasPrefix("/chosen/") } == [], "seed \(seed)")
     #expect(ana.files.paths.filter { $0.split(separator: "/").contains("..") } == [], "seed \(seed)")
-    // The service goes on.
+    // The service still answers.
     let list = try await ana.request("notes/list", [:])["notes"]?.arrayValue ?? []
     #expect(list.count >= 2, "seed \(seed)")
   }
 
-  /// LSP's numbers end at 2³¹ − 1, and what we read ends at 2⁶³ − 1.
+  /// LSP's numbers end at 2³¹ − 1, those that the service reads at 2⁶³ − 1.
   @Test(arguments: ["hover", "definition", "references", "completion", "rename"])
   func aPlaceBehindEveryTextIsItsEnd(request: String) async throws {
     let ana = try await opened()
@@ -66,9 +66,9 @@ import Testing
   }
 }
 
-/// Values of all shapes for every member that a message may have.
+/// Values of every kind for every member that a message may have.
 private struct RequestShapes {
-  /// The numbers at which arithmetic ends.
+  /// The numbers at which arithmetic may overflow.
   static let numbers: [JSONValue] = [
     0, 1, -1, .int(.max), .int(.max - 1), .int(.min), .int(Int64(Int32.max)), .int(Int64(UInt32.max)), .double(1e300),
     .string("1"), .null,
@@ -93,7 +93,7 @@ private struct RequestShapes {
     [], [""], [.string(String(repeating: "0", count: 64))], [.string(String(repeating: "z", count: 64))], [7], "x",
     .null, .array(Array(repeating: .string(String(repeating: "f", count: 64)), count: 300)),
   ]
-  /// By the names of members; what is not here is one of `odd`.
+  /// By the names of members; any other member gets one of `odd`.
   static let values: [String: [JSONValue]] = [
     "uri": uris, "path": paths, "directory": paths, "title": titles, "newName": titles, "name": titles, "query": titles,
     "text": titles, "id": ids, "into": ids, "item": ids, "peer": ids, "invitation": ids, "ticket": ids, "url": ids,
@@ -120,7 +120,7 @@ private struct RequestShapes {
     one(of: [true, false, "write", "none", "json", "markdown", "meeting", "note", "x", 7, [], [:], [range()], range()])
   }
 
-  /// Everything that any message reads, at random.
+  /// All members that any message reads, with random values.
   mutating func params() -> JSONValue {
     var members: JSONObject = [:]
     for (name, values) in Self.values.sorted(by: { $0.key < $1.key })

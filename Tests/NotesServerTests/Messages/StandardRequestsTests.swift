@@ -6,7 +6,7 @@ import Testing
 
 @testable import NotesServer
 
-/// What editors without a plugin get through LSP's own requests.
+/// LSP's own requests, for editors without a plugin.
 @AutomergeRepo @Suite struct StandardRequestsTests {
   private let world = RepoWorld(random: RandomSource(SeededGenerator(seed: 19)))
   private let uri = "file:///notes/Trip.md"
@@ -49,7 +49,7 @@ import Testing
     #expect(found["items"]?.arrayValue?.map { $0["label"] } == ["Shopping"])
     let edit = found["items"]?[0]?["textEdit"]
     #expect(edit?["newText"] == "Shopping]]")
-    // The brackets that the editor has closed by itself are replaced, too.
+    // The edit also replaces the brackets that the editor has added.
     #expect(edit?["range"] == ["start": ["line": 0, "character": 6], "end": ["line": 0, "character": 10]])
     #expect(try await ana.request("textDocument/completion", at(0, 2))["items"] == [])
     #expect(try await ana.request("textDocument/completion", at(0, 12))["items"] == [])
@@ -62,7 +62,7 @@ import Testing
       found.map { $0["uri"]?.stringValue ?? "" }.sorted() == [
         "file:///notes/Diary.md", "file:///notes/Diary.md", uri, uri,
       ])
-    // In UTF-16, as the client counts: a glass of wine is two.
+    // The client counts in UTF-16, where a glass of wine has length two.
     #expect(found.contains { $0["range"]?["start"] == ["line": 1, "character": 23] })
     let own = try await ana.request("textDocument/references", at(0, 1)).arrayValue ?? []
     #expect(own.map { $0["uri"] } == ["file:///notes/Diary.md"])
@@ -72,7 +72,7 @@ import Testing
     let ana = try await opened()
     let answer = try await ana.request("textDocument/rename", at(1, 8, newName: "Market"))
     #expect(try await ana.request("notes/open", ["title": "Market"])["path"] == "/notes/Market.md")
-    // The client changes its own buffer; the others are changed in their documents.
+    // The client changes its own buffer; the service changes the other notes.
     let edits = answer["changes"]?[uri]?.arrayValue ?? []
     #expect(edits.map { $0["newText"] } == ["Market", "Market"])
     #expect(edits.last?["range"] == ["start": ["line": 3, "character": 7], "end": ["line": 3, "character": 15]])
@@ -118,7 +118,7 @@ import Testing
     await #expect(throws: ResponseError.self) {
       try await ana.request("workspace/executeCommand", ["command": "notes-lsp.purge", "arguments": [["id": "x"]]])
     }
-    // A file that is no note can become one.
+    // A file that is not a note can become one.
     ana.open("file:///notes/plain.txt", "words\n")
     let plain: JSONValue = ["textDocument": ["uri": "file:///notes/plain.txt"]]
     let offers = try await ana.request("textDocument/codeAction", plain).arrayValue ?? []

@@ -5,7 +5,7 @@ import Testing
 
 @testable import NotesServer
 
-/// What a note's record remembers of what the working file held.
+/// The earlier texts of the working file that a note's record remembers.
 @Suite struct EarlierBasesTests {
   private func base(inserting byteCount: Int) -> TextBase {
     TextBase(
@@ -18,7 +18,7 @@ import Testing
     var record = NoteRecord(id: id, title: "Large", created: date, modified: date)
     for round in 1...40 {
       record.fileBase = base(inserting: round)
-      // Recorded before the file is rewritten; what the file holds then takes its place.
+      // Recorded before the file is rewritten; the new text then takes its place.
       record.fileBase = base(inserting: 1 << 20)
     }
     record.fileBase = base(inserting: 41)

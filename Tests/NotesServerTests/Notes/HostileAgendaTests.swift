@@ -4,14 +4,14 @@ import Testing
 
 @testable import NotesServer
 
-/// Agendas as no program of ours makes them.
+/// Agendas that our programs never make.
 @Suite struct HostileAgendaTests {
   private func meeting(_ items: [MeetingContent.Item]) throws -> MeetingDocument {
     try MeetingDocument(
       new: Document(textEncoding: .utf8), MeetingContent(title: "Weekly", attendees: [], agendas: items))
   }
 
-  /// Items of one id, and others that have taken the numbers which these would get.
+  /// Items with one id, and other items whose ids are the ones that would tell these apart.
   @Test func manyItemsOfOneIdAreToldApartInTimeInProportion() throws {
     func seconds(_ count: Int) throws -> Double {
       let taken = (2..<count / 2).map { MeetingContent.Item(id: "x#\($0)", title: "", discussion: "") }
@@ -20,7 +20,7 @@ import Testing
       #expect(Set(meeting.items.map(\.id)).count == taken.count + same.count)
       return (0..<3).map { _ in ProcessorTime.inThisThread { meeting.items.count }.seconds }.min() ?? 0
     }
-    // Twelve times as many items take that many times as long; if each looked for its number from the start, far longer.
+    // Twelve times as many items take twelve times as long; if each searched for its number from the start, far longer.
     let (short, long) = (try seconds(200), try seconds(2400))
     #expect(long < 30 * short + 0.005)
   }

@@ -38,11 +38,11 @@ import Testing
     room.open = [ids[7]]
     room.world.clock.advance(by: IdleDocumentsTests.interval * 2 + .seconds(1))
     #expect(room.repo.handles.map(\.id) == [ids[7]])
-    // It is closed without a word, and tried again.
+    // The note is closed without an event, so the service tries again.
     room.open = []
     room.world.clock.advance(by: IdleDocumentsTests.interval)
     #expect(room.repo.handles.isEmpty)
-    // What is read again goes again.
+    // A document that was read again is released again.
     _ = try await room.world.find(ids[3], at: "a")
     #expect(room.isHere(ids[3]))
     room.world.clock.advance(by: IdleDocumentsTests.interval * 2)
@@ -61,7 +61,8 @@ import Testing
     }
     #expect(room.repo.handles.count == 600)
     room.open = []
-    // Three looks for those that were kept, a part at each; the one that was used waits for its second quiet look.
+    // Three checks release the documents that were kept, a part at each; the one that was used waits for its second
+    // quiet check.
     room.world.clock.advance(by: IdleDocumentsTests.interval * 4 + .seconds(1))
     #expect(room.repo.handles.isEmpty)
   }

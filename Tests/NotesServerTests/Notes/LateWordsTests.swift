@@ -4,7 +4,7 @@ import Testing
 
 @testable import NotesServer
 
-/// A document that goes on without Ben, and what is brought into it afterwards.
+/// A document that continues without Ben, and the changes that are brought into it afterwards.
 struct LateWordsTests {
   private let ana = LateWordsTests.actor(1), ben = LateWordsTests.actor(2), carol = LateWordsTests.actor(3)
 
@@ -68,7 +68,7 @@ struct LateWordsTests {
     #expect(try new.text(obj: text) == "one\nearly Ben\ntwo\n")
   }
 
-  /// Carol and Ben went on together, one on top of the other, before Carol heard.
+  /// Carol and Ben kept writing, each on top of the other's changes, before Carol learnt of it.
   @Test func wordsOnTopOfThoseThatStayOutAreBroughtWithoutThem() throws {
     let (old, text) = try note("one\ntwo\nthree\n")
     let new = old.fork()
@@ -84,9 +84,9 @@ struct LateWordsTests {
     #expect(words.changes.isEmpty && words.stuck.count == 3 && words.leftOut.count == 2)
     let merged = try #require(try words.withStuckWords(of: old, in: new, text: text))
     try new.merge(other: merged)
-    // What Ben deleted is here, what Carol deleted is not, and nothing that Ben wrote.
+    // The text has what Ben deleted, but neither what Carol deleted nor what Ben wrote.
     #expect(try new.text(obj: text) == "by Ana\none\nby Carol\nCarol again\nthree\n")
-    // Dave, who has the same and has written nothing, does not bring Carol's words once more.
+    // Dave has the same document and has written nothing: he does not bring Carol's words again.
     let others = LateWords(in: old, notIn: new, isRemoved: { $0 == ben }, isOwn: { _ in false })
     #expect(try others.withStuckWords(of: old, in: new, text: text) == nil)
     let forbidden = Set(words.leftOut)

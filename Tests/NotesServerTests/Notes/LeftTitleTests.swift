@@ -76,13 +76,13 @@ import Testing
       try bring(in: bob)
       #expect(try self.cake(in: bob).1.title == title)
       #expect(try leftTitle(in: bob) == nil)
-      // What was brought is no longer the moved item's own, but it goes on with it.
+      // The name that was brought is not the moved item's own, but further moves keep it.
       if number == 1 { try move(to: 1, in: bob) }
     }
     try ana.merge(other: bob)
     #expect(try leftTitle(in: ana) == nil)
     #expect(try self.cake(in: ana).1.title == "Tart")
-    // A name given by a person who knows counts from then on.
+    // From then on, a name counts that is given by a person who knows of the move.
     try rename(to: "Tea cake", in: bob)
     #expect(try leftTitle(in: bob) == nil)
   }
@@ -95,7 +95,8 @@ import Testing
     try ana.merge(other: bob)
     let both = ana.fork()
     both.actor = bob.actor
-    // Ana knows of the move, and names the moved item; the mover's process has not heard, and brings the name before.
+    // Ana knows of the move and names the moved item; the mover's process does not know of that, and brings the earlier
+    // name.
     try rename(to: "Pie", in: ana)
     try bring(in: both)
     try both.merge(other: ana)
@@ -107,7 +108,7 @@ import Testing
     #expect(try leftTitle(in: ana) == nil)
   }
 
-  /// The same, and the mover moves the item again before it hears.
+  /// The same, and the mover moves the item again before it knows.
   @Test(arguments: [true, false]) func aNameGivenWhileAnotherIsBroughtIsBroughtAsWell(isBobsLast: Bool) throws {
     if (ana.actor < bob.actor) != isBobsLast { (ana.actor, bob.actor) = (bob.actor, ana.actor) }
     try move(in: bob)
@@ -125,7 +126,7 @@ import Testing
     #expect(try leftTitle(in: both) == nil)
   }
 
-  /// The name before is the one with which the item began.
+  /// The earlier name is the item's first one.
   @Test func anOldNameGivenAgainBesideAMoveIsLeftBehind() throws {
     try rename(to: "Torte", in: ana)
     try bob.merge(other: ana)

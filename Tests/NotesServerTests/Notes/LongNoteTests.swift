@@ -4,7 +4,8 @@ import Testing
 
 @testable import NotesServer
 
-/// A note that begins with a long text: peers take in small changes at once, and have to be paid for large ones.
+/// A note that begins with a long text: a peer merges a change as a whole, and only small ones at once, so the text is
+/// several changes.
 struct LongNoteTests {
   private let time = Date(timeIntervalSince1970: 0)
 

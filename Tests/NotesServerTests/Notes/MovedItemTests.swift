@@ -37,7 +37,7 @@ import Testing
     document.commitWith()
   }
 
-  /// Does at Ana's what her process does when Bob's move has come.
+  /// Does what Ana's process does when it receives Bob's move.
   private func follow() throws -> [TextSplice]? {
     let new = try #require(NoteDocument(ana, item: "cake"))
     #expect(new.content != old.content)
@@ -70,7 +70,7 @@ import Testing
     try type("fresh ", at: 0, in: ana)
     try moveCake(in: bob)
     try type("pie", at: 6, in: bob)
-    // A third one hears of the first move only, and types where no one looks any more.
+    // Cleo receives the first move only, and types into a copy that no editor shows any more.
     let cleo = bob.fork()
     try type("sour ", at: 0, in: cleo)
     let meeting = try #require(MeetingDocument(bob))
@@ -98,7 +98,7 @@ import Testing
     #expect(try text(ana) == "fresh ")
   }
 
-  /// Ana's process was killed before Bob's move came; her next one writes as another actor.
+  /// Ana's process was killed before it received Bob's move; her next process writes as another actor.
   @Test func whatAnEarlierProcessOfThePersonTypedIsBroughtToo() throws {
     try type("fresh ", at: 0, in: ana)
     let next = ana.fork()
@@ -178,7 +178,7 @@ import Testing
     #expect(ana.length(obj: agendas) == 2, "the copy that does not count is gone")
   }
 
-  /// A third one has heard of one move only, types there, and then of the other, which counts or does not.
+  /// A third person receives one of the moves, types there, and then receives the other. Either of the two may count.
   @Test func whatAThirdOneTypedIntoTheMoveThatDoesNotCountComesToo() throws {
     let cleo = ana.fork()
     try type("fresh ", at: 0, in: ana)
@@ -197,7 +197,7 @@ import Testing
       splices.map { String(decoding: $0.insert, as: UTF8.self) }.joined() == "sour ", "what Ana typed is hers to bring")
   }
 
-  /// The editor says what it has when the item has been moved in its process and, at the same moment, in another one.
+  /// The editor sends its text after its process and, at the same moment, another one has moved the item.
   @Test func aBufferFromTheMoveThatDoesNotCountHasNothingToAdd() throws {
     for _ in 0..<3 {
       try moveCake(in: ana)
@@ -217,7 +217,7 @@ import Testing
     }
     #expect(splices("apple\n") == [])
     #expect(splices("apple\npie\n").map { String(decoding: $0.insert, as: UTF8.self) } == ["pie\n"])
-    // What was typed into the move that does not count, and that no process has brought yet, is not treated as deleted.
+    // Text typed into the move that does not count, and that no process has brought yet, is not treated as deleted.
     try merged.spliceText(obj: texts[lost].content, utf8Offset: 0, deleteUTF8: 0, insert: Array("old ".utf8))
     merged.commitWith()
     #expect(splices("apple\n").allSatisfy { $0.deleteUTF8 == 0 })

@@ -4,7 +4,7 @@ import Testing
 
 @testable import NotesServer
 
-/// The words that both editors show when a buffer becomes something else.
+/// The messages that both editors show when the nature of a buffer changes.
 @Suite struct NoteNewsTests {
   private static func all(_ name: String) -> [NoteNews] {
     [
@@ -50,7 +50,7 @@ import Testing
     let (empty, a, ab, c) = (Array("x".utf8), Array("ax".utf8), Array("abx".utf8), Array("cx".utf8))
     let first = typing.take(before: empty, after: a, stamp: RecoveredText.Stamp(time: 1000))
     #expect(typing.take(before: a, after: ab, stamp: RecoveredText.Stamp(time: 1010)) == first)
-    // The client has taken "ab" back meanwhile: what comes now must not replace it.
+    // The client has undone "ab" meanwhile: the next text must not replace it.
     let second = typing.take(before: empty, after: c, stamp: RecoveredText.Stamp(time: 1020))
     #expect(second != first)
   }

@@ -15,7 +15,7 @@ import Testing
     notebook.remember(NoteRecord(id: id, item: nil, title: "Old", created: date, modified: date))
     try await notebook.save(id)
     storage.duringRead = { notebook.update(id) { $0.title = "New" } }
-    // The second read begins behind the change, which is stored by then.
+    // The second read begins after the change, which is stored by then.
     storage.beforeNextRead = { try? await notebook.save(id) }
     try await notebook.refresh(id)
     #expect(notebook[id]?.title == "New")
@@ -32,7 +32,7 @@ import Testing
     try await other.load()
     one.update(id) { $0.words = 1 }
     try await one.save(id)
-    // The one moves the note; the other counts its words, and has not heard.
+    // One process moves the note; the other counts its words and does not know of the move.
     try await one.move(id, to: new, undoing: [], at: date)
     other.update(id) { $0.words = 7 }
     try await other.save(id)
@@ -43,7 +43,7 @@ import Testing
     #expect(other[id]?.successor == new && other[id]?.path == nil && other[id]?.isUnread == true)
     try await other.refresh(new)
     #expect(other.record(atPath: "/notes/Trip.md")?.id == new)
-    // What is changed there and back again is changed here as well.
+    // A value that was changed there and back is changed here, too.
     other.update(id) { $0.words = 1 }
     try await other.save(id)
     #expect(try await one.stored(NoteKey(id))?.words == 1)

@@ -15,7 +15,7 @@ import Testing
     try #require(DocumentId(bytes: [UInt8](repeating: number, count: 16)))
   }
 
-  /// A record that is as many minutes old as its number says.
+  /// A record whose age in minutes is its number.
   private func record(_ number: UInt8, item: String? = nil, _ title: String, at path: String? = nil) throws
     -> NoteRecord
   {
@@ -61,7 +61,7 @@ import Testing
     notebook.update(try id(1)) { $0.path = "/notes/Green tea.md" }
     #expect(notebook.record(atPath: "/notes/Tea.md") == nil)
     #expect(notebook.record(atPath: "/notes/Green tea.md")?.title == "Tea")
-    // Another note may have the old name now, whichever of the two is read last.
+    // Another note may have the old name now, whichever record is read last.
     notebook.remember(try record(2, "Tea", at: "/notes/Tea.md"))
     notebook.update(try id(1)) { $0.path = "/notes/Black tea.md" }
     #expect(notebook.record(atPath: "/notes/Tea.md")?.id == (try id(2)))
@@ -92,7 +92,7 @@ import Testing
     #expect(try await Set(readAgain().items(of: id(1)).map(\.item)) == ["b", "c"])
   }
 
-  /// Lists are drawn anew for what they show, and for nothing else.
+  /// A list is drawn again only if something that it shows has changed.
   @Test func onlyWhatAListShowsIsToldAsAChange() async throws {
     let notebook = Notebook(storage: storage)
     var told: [Notebook.Change.Kind] = []
@@ -131,7 +131,7 @@ import Testing
       one.update(id) { $0.fileBase = base }
       try await one.save(id)
     }
-    // A list or a title that is stored meanwhile says nothing of the file.
+    // Storing a list or a title meanwhile leaves the file's base alone.
     other.update(id) { $0.title = "Green tea" }
     try await other.save(id, withBase: false)
     try await other.loadBase(of: NoteKey(id))
@@ -156,13 +156,13 @@ import Testing
       #expect(notebook.record(atPath: "/notes/Plans.md")?.id == new && notebook[new]?.title == "Plans")
       #expect(notebook.items(of: new).map(\.path) == ["/notes/Plans/Money.md"])
       #expect(notebook.byModification.map(\.id) == [new])
-      #expect(notebook.keysOfDeleted.isEmpty, "it goes on, so there is nothing to restore")
+      #expect(notebook.keysOfDeleted.isEmpty, "it continues, so there is nothing to restore")
     }
     let moved = try await storage.load([UndoRecord.collection, new.description, "run"])
     #expect(moved == open.data, "an open buffer's history is newer than the store's")
   }
 
-  /// The record is on its way to the store when this process, or another one, moves the note.
+  /// The record is being stored when this process, or another one, moves the note.
   @Test(arguments: [true, false])
   func aNoteThatIsMovedStaysMovedWhateverIsStoredLate(byAnother: Bool) async throws {
     let (old, new) = (try id(1), try id(9))
@@ -180,11 +180,11 @@ import Testing
     #expect(try await readAgain()[old]?.words == 7, "what was stored late counts, too")
   }
 
-  /// A store that finds what it has at once, and takes its time to say so.
+  /// A store that reads at once and returns late.
   @AutomergeRepo
   private final class SlowReads: StorageProvider {
     let base: InMemoryStorage
-    /// What is stored meanwhile.
+    /// The changes that are stored meanwhile.
     var late: [StorageChange] = []
     /// Called before a read returns.
     var onRead: () -> Void = {}
@@ -284,7 +284,7 @@ import Testing
     #expect(try await texts(notebook.clientBases(of: key, run: "three")) == ["three"])
     #expect(try await notebook.clientBases(of: key, run: "four").isEmpty)
     #expect(try await texts(notebook.leftBases(of: key)) == ["left"])
-    // What is old and among the last ones of its note stays: the calendar may have jumped.
+    // An old base that is among the last of its note stays: the calendar may have jumped.
     try await notebook.forgetClientBases(before: start.addingTimeInterval(90))
     #expect(try await notebook.leftBases(of: key).isEmpty)
     #expect(try await texts(notebook.clientBases(of: key, run: nil)) == ["two", "three", "one"])

@@ -6,7 +6,7 @@ import Testing
 
 @testable import NotesServer
 
-/// What comes of the journal of a process that was killed, whether or not the store has its documents.
+/// Recovery from the journal of a killed process, whether or not the store has its documents.
 @AutomergeRepo @Suite struct RunJournalTests {
   private let storage = InMemoryStorage()
   private let files = DeadJournals()
@@ -54,7 +54,7 @@ import Testing
     try other.spliceText(obj: text, start: 0, delete: 0, value: "tea")
     let observation = handle.observe { [id] event in
       guard case .textEdits = event else { return }
-      #expect(log.writings.count == before, "nothing has been reported yet")
+      #expect(log.writings.count == before, "the change is not reported yet")
       journal.sends(1, of: NoteKey(id), heads: handle.document.heads())
       #expect(log.writings.count == before + 1, "it is written when this returns")
     }
@@ -63,7 +63,7 @@ import Testing
     #expect(log.writings.count == before + 1, "one writing for both")
     let frames = JournalFrame.all(in: log.writings.last ?? [])
     #expect(frames.count == 2 && frames.first?.changes.isEmpty == false)
-    // No editor or peer is told of it: it is written all the same once it has been handled.
+    // No editor or peer hears of this change: the journal has it all the same once it has been handled.
     try other.spliceText(obj: text, start: 0, delete: 0, value: "more ")
     try handle.merge(other)
     #expect(log.writings.count == before + 2)
@@ -136,7 +136,7 @@ import Testing
     return handle.document
   }
 
-  /// A process has taken in what another program wrote, and was killed before it recorded that.
+  /// A process was killed after it had merged another program's words, and before it recorded that.
   @Test(arguments: [true, false]) func whatAFileContainsIsRecordedUnlessSomethingElseHasBeenSince(
     hasBeen: Bool
   ) async throws {
@@ -169,7 +169,7 @@ import Testing
     #expect(try await storage.loadRange([FileNews.collection]).isEmpty)
   }
 
-  /// The process was killed before it saw that in the file, and another program has written to the file since.
+  /// The process was killed before it saw the save in the file, and another program has written to the file since.
   @Test func whatAnEditorSaidThatItWroteIsKnownToTheNextProcess() async throws {
     let log = WrittenJournal()
     let handle = try await repo.create(doc: Document(), id: id)
@@ -196,7 +196,7 @@ import Testing
     var tellings = 0
     journal.killed.onKept = { tellings += 1 }
     for _ in 0..<2 {
-      // It may be read again: while a document is missing, it stays.
+      // While a document is missing, the journal stays, so it may be read again.
       files.journals = earlier
       await journal.killed.recover(repo, storage)
     }
@@ -220,7 +220,7 @@ import Testing
     #expect(left[NoteKey(id, item: "tea")]?.text == Array("more\n".utf8))
   }
 
-  /// It may have reached a peer, which then brings it.
+  /// A peer may have it, and then brings it.
   @Test func whatAFileContainsWaitsForTheChangesThatItIsBasedOn() async throws {
     let handle = try await repo.create(doc: Document(), id: id)
     let text = try handle.change { try $0.putObject(obj: .ROOT, key: "content", ty: .Text) }
@@ -282,7 +282,7 @@ extension Document {
   }
 }
 
-/// The journals of processes that live no more.
+/// The journals of dead processes.
 private final class DeadJournals: JournalAccess {
   private let content = Mutex<[String: [UInt8]]>([:])
 

@@ -9,7 +9,7 @@ import Testing
 
 @testable import NotesServer
 
-/// Two calls of one process that bring the same file up to date meet.
+/// Two calls of one process update the same file at the same time.
 @AutomergeRepo @Suite struct WorkingFileSyncTests {
   private let world = RepoWorld(random: RandomSource(SeededGenerator(seed: 7)))
 
@@ -36,7 +36,7 @@ import Testing
             defer { value = false }; return value
           })
         else { return }
-        // The text is read by now, and the claim is held.
+        // By now the first call has read the text and holds the claim.
         await Task { @AutomergeRepo in
           try? self.type("plum ", into: handle)
           ben.service.fileSync.plan(handle)

@@ -12,7 +12,7 @@ import Testing
     }
     #expect(told(100, of: "eve") { _ in "a" } == ArrivalNews.maximumInDocument)
     #expect(told(100, of: "eve") { "\($0)" } == ArrivalNews.maximumOfPerson - ArrivalNews.maximumInDocument)
-    // The control: another person is told of, and this one again later.
+    // The control: another person's arrival is reported, and this person's again later.
     #expect(told(1, of: "ben") { _ in "a" } == 1)
     #expect(told(1, from: 601, of: "eve") { _ in "a" } == 1)
   }
@@ -27,7 +27,7 @@ import Testing
     #expect(told(from: 0, isRelayed: true) == ArrivalNews.maximumRelayed)
     #expect(told(from: 30, isRelayed: true) == 0)
     #expect(told(from: 61, isRelayed: true) == ArrivalNews.maximumRelayed)
-    // The control: a person who is linked is told of all the same.
+    // The control: the arrival of a linked person is reported all the same.
     let isTold = news.allows("ben", in: "a", isRelayed: false, at: .seconds(62))
     #expect(isTold)
   }

@@ -17,7 +17,7 @@ import Testing
     }
     #expect(seen.count == LastSeen.maximumGuests)
     seen.saw(PeerId("ben"), .met, at: date(6000))
-    // A guest whose place is kept, and one that is met afterwards.
+    // A guest whose place in the list is kept, and one that is seen afterwards.
     seen.saw(PeerId("guest 1"), .introduced, at: date(7000))
     seen.saw(PeerId("guest 2"), .met, at: date(7000))
     seen.saw(PeerId("guest 4999"), .introduced, at: date(7000))

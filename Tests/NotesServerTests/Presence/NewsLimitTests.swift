@@ -15,7 +15,7 @@ import Testing
     #expect(limit.verdict(on: "13", about: "a", of: "ben", at: .seconds(20)) == .hold(beginsMinuteOf: "ben"))
     #expect(limit.verdict(on: "14", about: "b", of: "ben", at: .seconds(21)) == .hold(beginsMinuteOf: nil))
     #expect(limit.verdict(on: "15", about: "a", of: "ben", at: .seconds(22)) == .hold(beginsMinuteOf: nil))
-    // Another peer's lines are told; and what is held goes before what comes later, although there is room again.
+    // Another peer's lines are shown; and held lines come before later ones, although there is room again.
     #expect(limit.verdict(on: "1", about: "a", of: "cleo", at: .seconds(22)) == .tell)
     #expect(limit.verdict(on: "16", about: "c", of: "ben", at: .seconds(75)) == .hold(beginsMinuteOf: nil))
     let summary = limit.summary(of: "ben", at: .seconds(80))
@@ -24,7 +24,7 @@ import Testing
     #expect(limit.verdict(on: "17", about: "a", of: "ben", at: .seconds(80)) == .tell)
   }
 
-  /// Whatever the order of subjects, the screen gets few lines a minute, and nothing is forgotten in the count.
+  /// Whatever the order of subjects, the screen gets few lines a minute, and the counts include every event.
   @Test func ofManySubjectsFewAreToldAndTheOthersCounted() {
     var limit = Limit(), told = 0, minute: String?
     for number in 0..<1000 {

@@ -63,7 +63,7 @@ import Testing
     #expect(points("ben", at: .seconds(20), place, "").isEmpty, "not open here")
   }
 
-  /// A peer is many processes at once, each "in the note", and moves from one to the next.
+  /// A peer pretends to be many processes, each "in the note", and moves from one to the next.
   @Test func aPersonIsInANoteOnlySoManyTimesAndLeavesRoomForOthers() {
     var presence = opened()
     for process in 0..<1000 {
@@ -73,7 +73,7 @@ import Testing
     #expect(presence.people(in: "d").count == Presence.maximumProcesses)
     #expect(presence.people(in: "d").contains { $0.peer == "mal/999" }, "the newest one is there")
     #expect(Set(presence.people(in: "d").map(\.mark)).count == 1, "one person has one colour and letter")
-    // The control: others come in, with several processes each, and have marks of their own.
+    // The control: other people arrive, with several processes each, and have marks of their own.
     for peer in ["ben", "ben/1", "ben/2", "eva"] {
       _ = presence.receive(.received(document: "d", peer: peer, .snapshot(state(peer))), at: .seconds(1))
     }
@@ -95,9 +95,10 @@ import Testing
     }
     for number in 0..<6000 where point("mal/\(number % 300)", at: .milliseconds(number * 10)) { shown += 1 }
     #expect(shown == PointLimit.maximumPerPeriod)
-    // The control: another person is shown meanwhile, and again a second later.
+    // The control: another person's pointing is shown meanwhile, and again a second later.
     #expect(point("ben", at: .seconds(60)) && point("ben/1", at: .seconds(61)))
-    // All messages that a relay passes on in invented names share one limit. It does not hold for peers that speak for themselves.
+    // All messages that a relay passes on under invented names share one limit. Peers that are connected have limits of
+    // their own.
     let relayed = (0..<2000).count {
       point("invented\($0)", isRelayed: true, at: .seconds(70) + .milliseconds($0 * 10))
     }
@@ -186,7 +187,7 @@ import Testing
     #expect(presence.receive(.textChanged(document: "d"), at: .seconds(1)) == [])
     _ = presence.receive(.received(document: "d", peer: "p", .update(state("Ben"))), at: .seconds(2))
     #expect(presence.receive(.textChanged(document: "d"), at: .seconds(3)) == [.cursorsChanged(document: "d")])
-    // Typing brings them at most twenty times a second, and once more after the last letter.
+    // Typing sends them at most twenty times a second, and once more after the last letter.
     #expect(presence.receive(.textChanged(document: "d"), at: .milliseconds(3010)) == [])
     #expect(presence.receive(.textChanged(document: "d"), at: .milliseconds(3020)) == [])
     #expect(presence.nextDeadline == .milliseconds(3050))

@@ -8,7 +8,7 @@ import Testing
 
 @testable import NotesServer
 
-/// The names beside the lines: the last author of each line, not of all that an author wrote in one go.
+/// The names beside the lines: the last author of each line, not of a whole span that one author wrote in one go.
 @Suite struct BlameLabelsTests {
   @Test @AutomergeRepo func aCorrectedLineIsTheCorrectorsWhateverIsWrittenBelowItLater() async throws {
     let world = RepoWorld(random: RandomSource(SeededGenerator(seed: 1)))

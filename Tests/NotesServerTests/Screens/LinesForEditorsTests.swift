@@ -7,7 +7,8 @@ import Testing
 
 @testable import NotesServer
 
-/// What the service words for the editors, so that all of them show the same: events, the people of a note, tickets, invitations.
+/// The lines that the service writes for all editors, so that they show the same: events, the people of a note,
+/// tickets, invitations.
 @Suite struct LinesForEditorsTests {
   // MARK: Events
 
@@ -31,7 +32,7 @@ import Testing
     #expect(Self.shown(["kind": "online", "message": "", "line": "", "level": "urgent"]) == [nil, nil])
   }
 
-  /// A peer gives itself its name, and a note its title.
+  /// A peer chooses its own name, and the titles of its notes.
   @Test func theWordsOfOthersDecideNothing() async throws {
     #expect(Self.shown(["kind": "online", "message": "WARNING is online"]) == ["news", "WARNING is online"])
     #expect(
@@ -54,7 +55,7 @@ import Testing
 
   // MARK: Carets
 
-  /// An editor that was sent carets before the service knew of its last change asks for them again.
+  /// An editor asks for carets again if it received them before the service knew of its last change.
   @Test @AutomergeRepo func caretsAreSentAgainWhenAnEditorAsksForThem() async throws {
     let ana = ServiceUnderTest(RepoWorld(random: RandomSource(SeededGenerator(seed: 5))), "ana")
     try await ana.start()
@@ -82,7 +83,7 @@ import Testing
     return PersonStatus(person: person, state: state, pending: pending, percentReceived: received, forges: false)
   }
 
-  /// The status line of an editor without carets, for the text that the status is of, or a later one.
+  /// The status line of an editor without carets, for the text that the status describes, or a later one.
   private static func words(_ people: [PersonStatus], isLater: Bool = false) -> String {
     (Company(people).json.arrayValue ?? [])
       .map { (isLater ? $0["whenLater"]?.stringValue : nil) ?? $0["text"]?.stringValue ?? "" }.joined()
@@ -107,11 +108,11 @@ import Testing
     #expect(Self.words([Self.person("Theodora Longname", .inSync)]) == "synced with Theodora Longna…")
     #expect(
       Self.words([ana, Self.person("Bo", .refused)], isLater: true) == "refused by Bo; sending to Ana",
-      "only what is said of the exact text has another text")
+      "only a statement about the exact text has another wording")
     #expect(Self.words([Self.person("A\u{202E}na\n", .inSync)]) == "synced with Ana ")
   }
 
-  /// What is not said is not there either: an editor looks whether a member is there.
+  /// A member without a value is left out: an editor checks whether a member is there.
   @Test func whatIsNotSaidIsNotThere() {
     #expect(
       Company([Self.person("Ana", .inSync)]).json

@@ -71,7 +71,7 @@ import Testing
     #expect(labels.texts[1].hasPrefix("Bened…") && labels.texts[0].hasPrefix("Ana "))
   }
 
-  /// A long name must not push away what says that it is borrowed, only claimed, or not proved.
+  /// A long name must not push away the mark that it is borrowed, only claimed, or unproved.
   @Test func theMarkBehindANameIsNotCutOff() {
     for name in ["Maximiliana von Bergen", "貝恩貝恩貝恩貝恩貝恩貝恩"] {
       for mark in [" (k3x9ab)", " (claimed)", " (unverified)", " (claimed, unverified)"] {
@@ -85,7 +85,7 @@ import Testing
     }
     let message = NoteNews.fitted("Maximiliana von Bergen (k3x9ab)", " joined ", "The minutes of a long meeting", "")
     #expect(message.contains(" (k3x9ab) joined ") && message.count <= NoteNews.maximumMessageLength)
-    // The control: what has no mark, or room, is as it was.
+    // The control: a name without a mark, or with enough room, is unchanged.
     #expect(DisplayWidth.cut("Benedict (he says)", to: 12) == "Benedict (h…")
     #expect(DisplayWidth.cut("Ben (k3x9ab)", to: 12) == "Ben (k3x9ab)" && NoteNews.cut("Benedict", to: 5) == "Bene…")
   }

@@ -5,7 +5,7 @@ import Testing
 
 @testable import NotesServer
 
-/// Lists that are sent once, and then only what has changed.
+/// Lists that the service sends in full once, and then only their changes.
 @AutomergeRepo @Suite struct ScreenUpdatesTests {
   /// A list as an editor has it.
   private struct Shown {

@@ -19,7 +19,7 @@ import Testing
     #expect(moved("abcde", "eabcd") == "e")
     #expect(moved("abcde", "bcdea") == "a")
     #expect(moved("abcde", "acbde").count == 1)
-    // What came and went moves nothing.
+    // Added and deleted items do not count as moves.
     #expect(moved("abcde", "xacey") == "")
   }
 
@@ -42,7 +42,7 @@ import Testing
   }
 }
 
-/// What other people do to an agenda, told where this person looks.
+/// Other people's changes of an agenda, reported where this person looks.
 @AutomergeRepo @Suite struct AgendaNewsTests {
   /// The list of items as the editor shows it.
   private func list(_ file: DocumentFilesTests.OpenedFile, opens: Bool) async throws -> String {
@@ -58,7 +58,7 @@ import Testing
   @Test func whatOthersDidIsMarkedUntilTheListIsOpenedAgain() async throws {
     let file = try await DocumentFilesTests.OpenedFile(seed: 21)
     #expect(try await !list(file, opens: true).contains("News"))
-    // One's own items are no news.
+    // The person's own items are no news.
     _ = try await file.service.request("notes/addItem", ["id": .string(file.id.description), "title": "Cake"])
     #expect(try await !list(file, opens: false).contains("News"))
     try file.changeOutside { meeting in

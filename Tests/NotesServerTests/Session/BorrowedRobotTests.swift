@@ -8,7 +8,8 @@ import Testing
 @testable import AutomergeRepo
 @testable import NotesServer
 
-/// The robot of the tutorial has no key, so a peer might take its place: its caret could have any name, and its words no mark.
+/// The robot of the tutorial has no key, so a peer might pose as it: its caret could have any name, and its words no
+/// mark.
 @AutomergeRepo @Suite struct BorrowedRobotTests {
   @Test func aPeersCaretIsNotTheRobots() async throws {
     let note = try await WatchedNote(seed: 41)

@@ -45,7 +45,7 @@ import Testing
     #expect(String(decoding: binding.clientText, as: UTF8.self) == "bread\ntea\n")
   }
 
-  /// The client's text is a base of its own: the peer's words are not taken for deleted.
+  /// The client's text is a base of its own: the service does not treat the peer's words as deleted.
   @Test func aFullTextThatLacksAnEditStillOnItsWayDeletesNothing() async throws {
     let (ana, binding) = try await opened()
     try write("bread\n", into: binding)
@@ -61,7 +61,7 @@ import Testing
     }
     #expect(ana.service.notebook[binding.key]?.words == 4)
     try write("eggs\n", into: binding)
-    try await ana.wait(for: "what a peer wrote to be counted, too") {
+    try await ana.wait(for: "the count to include the peer's words") {
       ana.sent.contains { $0["method"] == "notes/statusChanged" && $0["params"]?["words"] == 5 }
     }
   }
@@ -84,7 +84,7 @@ import Testing
 
   @Test func whatAnotherProgramWritesToTheFileOfAnOpenNoteReachesTheEditor() async throws {
     let (ana, binding) = try await opened()
-    // The service knows what the file holds.
+    // Now the service knows what the file contains.
     ana.send("textDocument/didSave", ["textDocument": ["uri": .string(uri)]])
     try await ana.wait(for: "the file") { !binding.file.isBusy }
     ana.files["/notes/Shopping.md"] = Array("tea\neggs\n".utf8)

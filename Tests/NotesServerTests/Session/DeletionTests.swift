@@ -8,7 +8,7 @@ import Testing
 
 @testable import NotesServer
 
-/// What the editor hears when its person deletes a note.
+/// The editor's news when its person deletes a note.
 @AutomergeRepo @Suite(.serialized) struct DeletionTests {
   private let world = RepoWorld(random: RandomSource(SeededGenerator(seed: 23)))
   private let uri = "file:///notes/Shopping.md"
@@ -37,16 +37,16 @@ import Testing
     #expect(ana.text(of: id) == "tea\n")
   }
 
-  /// The note is known to be there before its file is. Its buffer comes back at that moment.
+  /// The record of the note is back before its file is, and the editor attaches its buffer at that moment.
   @Test(arguments: [false, true]) func wordsStandOnceInANoteThatComesBackBeforeItsFile(typesMeanwhile: Bool)
     async throws
   {
     let (ana, id) = try await serviceWithNote()
     let known = try #require(ana.service.notebook[id])
     ana.change(uri, "tea\nmilk\n", version: 2)
-    try await ana.wait(for: "what is typed") { ana.text(of: id) == "tea\nmilk\n" }
+    try await ana.wait(for: "the typed words") { ana.text(of: id) == "tea\nmilk\n" }
     _ = try await ana.request("notes/delete", ["uri": .string(uri), "forEveryone": false])
-    // Another process wrote the file last, and this one has not heard of it.
+    // Another process wrote the file last, and this one does not know.
     ana.service.notebook.update(id) { $0.takeBase(of: known) }
     if typesMeanwhile { ana.change(uri, "tea\nmilk\nbread\n", version: 3) }
     let handle = try await ana.handle(of: id)
@@ -72,13 +72,13 @@ import Testing
     try await ana.wait(for: "the buffer to be the note again") { ana.binding(uri) != nil }
     #expect(ana.events("detached").isEmpty)
     ana.change(uri, "tea\nmilk\n", version: 2)
-    try await ana.wait(for: "what is typed") { ana.text(of: id) == "tea\nmilk\n" }
+    try await ana.wait(for: "the typed words") { ana.text(of: id) == "tea\nmilk\n" }
   }
 
-  /// Another process of the person brings the file up to date, because the one that had the note open has died.
+  /// Another process of the person updates the file, because the one that had the note open has died.
   @Test func aFileThatIsLookedAtForAMomentIsNoReasonToRefuseADeletion() async throws {
     let (ana, id) = try await serviceWithNote()
-    // Both that and an open buffer keep the file from being removed.
+    // Another process holds the file, which keeps it from being removed, as an open buffer does.
     var other = ana.files.claim(NoteKey(id).lockName, exclusively: false)
     ana.files["/notes/Shopping.md"] = Array("tea\nmilk\n".utf8)
     let end = world.clock.now + .milliseconds(500)
@@ -89,7 +89,7 @@ import Testing
     withExtendedLifetime(other) {}
   }
 
-  /// The second news of it took the place of the first, which named what to do in the editor's words.
+  /// The second event replaced the first one, which named the editor's command.
   @Test func aDeletionByOthersIsToldOnceThoughMoreOfTheNoteComesMeanwhile() async throws {
     let (ana, id) = try await serviceWithNote()
     let handle = try await ana.handle(of: id)
@@ -107,7 +107,7 @@ import Testing
     #expect(ana.events("deleted").allSatisfy { $0["message"] == nil }, "told again")
   }
 
-  /// The item is gone from the document when its buffer is open, or while it is being opened.
+  /// The item disappears from the document while its buffer is open, or is being opened.
   @Test(arguments: [true, false]) func anItemThatIsDeletedWhileItIsOpenIsKeptAndToldOnce(isOpen: Bool) async throws {
     let ana = ServiceUnderTest(world, "ana")
     try await ana.start()
@@ -117,7 +117,7 @@ import Testing
     let uri = try #require(item["uri"]?.stringValue)
     let path = try #require(URL(string: uri)?.path)
     try await ana.wait(for: "the item's file") { ana.files[path] == Array("tea\n".utf8) }
-    // A buffer that comes back waits for what another process may have to say of its file.
+    // A buffer that is reattached waits for another process's news of its file.
     ana.open(uri, "tea\n", reattach: !isOpen)
     if isOpen { try await ana.wait(for: "the buffer to be the item") { ana.binding(uri) != nil } }
     #expect((ana.binding(uri) != nil) == isOpen)

@@ -7,7 +7,7 @@ import Testing
 
 @testable import NotesServer
 
-/// A file that cannot be read for a moment, as when a link to a device stands in its place.
+/// A file that cannot be read for a moment, because a link to a device is in its place.
 @AutomergeRepo @Suite struct FailedReadTests {
   private let world = RepoWorld(random: RandomSource(SeededGenerator(seed: 31)))
   private let path = "/notes/Full.md"
@@ -46,7 +46,7 @@ import Testing
     ana.files.unreadable.withLock { _ = $0.insert(path) }
     ana.send("textDocument/didSave", ["textDocument": ["uri": .string(uri)]])
     ana.change(uri, "saved and not saved\n", version: 3)
-    try await ana.wait(for: "what is typed") { ana.text(of: id) == "saved and not saved\n" }
+    try await ana.wait(for: "the typed words") { ana.text(of: id) == "saved and not saved\n" }
     let later = world.clock.now + .seconds(1)
     try await ana.wait(for: "the attempt to read the file") { world.clock.now >= later }
 

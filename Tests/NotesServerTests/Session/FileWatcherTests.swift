@@ -6,7 +6,7 @@ import Testing
 
 @testable import NotesServer
 
-/// What other programs do to the file of a note that no editor has open.
+/// Other programs change the file of a note that no editor has open.
 @AutomergeRepo @Suite struct FileWatcherTests {
   @Test func whatAnotherProgramWritesIsTakenIn() async throws {
     let note = try await WatchedNote(seed: 41)

@@ -7,7 +7,7 @@ import Testing
 
 @testable import NotesServer
 
-/// Words that a read-only note refuses outlive a full disk, and the person always knows where they are.
+/// Words that a read-only note refuses survive a full disk, and the person always knows where they are.
 @AutomergeRepo @Suite struct FullDiskTests {
   private let world = RepoWorld(random: RandomSource(SeededGenerator(seed: 8)))
   private let uri = "file:///notes/Shopping.md"
@@ -70,7 +70,7 @@ import Testing
   @Test func whatABufferIsAboutToTellOfIsNotToldTwice() async throws {
     let ben = try await readOnlyNote()
     ben.change(uri, "tea\nmilk\n", version: 2)
-    // As a second after the start, or when another process asks for it.
+    // The service does this a second after its start, or when another process asks it to.
     ben.service.recoveredTexts.tellSoon(after: .milliseconds(100))
     try await ben.wait(for: "the news") { !ben.events("refused").isEmpty }
     try await ben.pass(.seconds(2))

@@ -7,7 +7,7 @@ import Testing
 
 @testable import NotesServer
 
-/// Several texts that must be kept at one moment are all kept, whatever their titles.
+/// If several texts must be kept at one moment, all are kept, whatever their titles.
 @AutomergeRepo @Suite(.serialized) struct KeptTextsTests {
   private let ana = ServiceUnderTest(RepoWorld(random: RandomSource(SeededGenerator(seed: 33))), "ana")
   private let id: DocumentId = {
@@ -40,7 +40,7 @@ import Testing
     #expect(Set(listed.compactMap { $0["path"]?.stringValue }).count == 3)
   }
 
-  /// The clock of this world stands still, so that all keep their text in the same millisecond.
+  /// The clock of this world does not advance, so that all processes keep their text in the same millisecond.
   @Test func processesThatKeepTextsAtOneMomentReplaceNoneOfTheOthers() async throws {
     try await ana.start()
     let siblings = (0..<16).map { _ in ServiceUnderTest(ana.world, "ana", files: ana.files) }

@@ -9,7 +9,7 @@ import Testing
 
 @testable import NotesServer
 
-/// A buffer never stays a plain file's where there is a note, or will be one.
+/// A buffer never stays a plain file if there is a note at its path, or will be one.
 @AutomergeRepo @Suite struct LateNoteTests {
   private let world = RepoWorld(random: RandomSource(SeededGenerator(seed: 5)))
   private let path = "/notes/Shopping.md"
@@ -23,7 +23,7 @@ import Testing
     return try host.create(document)
   }
 
-  /// The note's record and file are here, as a service leaves them that was killed before it had stored the document.
+  /// The store has the note's record and file, but not its document: a service was killed before it had stored that.
   private func leaveRecord(of note: DocHandle, _ text: String, for ben: ServiceUnderTest) async throws {
     var record = NoteRecord(id: note.id, title: "Shopping", created: world.clock.date, modified: world.clock.date)
     record.path = path
@@ -53,7 +53,7 @@ import Testing
     #expect(ben.files[path] == Array("tea\n".utf8))
   }
 
-  /// A service is on the network before it has read what its notes are.
+  /// A service is on the network before it has read the records of its notes.
   @Test func whatAPeerBringsBeforeTheRecordsAreReadReachesTheFile() async throws {
     let note = try hostedNote("tea\n")
     let first = ServiceUnderTest(world)
@@ -71,7 +71,7 @@ import Testing
     try await next.wait(for: "the file") { next.files[path] == Array("milk\ntea\n".utf8) }
   }
 
-  /// The link on which the host has said yes ends before the text has come.
+  /// The link on which the host accepted ends before the text has arrived.
   @Test func aJoinWaitsForTheNextLinkToTheHost() async throws {
     let note = try hostedNote("tea\n")
     let ben = ServiceUnderTest(world)
@@ -107,7 +107,7 @@ import Testing
     #expect(try await ben.service.notebook.stored(NoteKey(id))?.path == "/notes/Shopping 2.md")
   }
 
-  /// The record is there before the file, so the buffer is opened before or behind the making of the file.
+  /// The record exists before the file, so the buffer may be opened before the file is made or after.
   @Test(arguments: [true, false]) func aPlainBufferIsTheNoteThatItsFileBecomes(isBefore: Bool) async throws {
     let ben = ServiceUnderTest(world)
     try await ben.start()
@@ -134,7 +134,7 @@ import Testing
     ben.files[path] = Array("tea\nmilk\n".utf8)
     ben.open(uri, "tea\nmilk\n")
     ben.change(uri, "milk\nrye\n", version: 2)
-    // As another process adopts it: the record comes without a request of this editor's.
+    // Another process adopts the file: the record appears without a request of this editor.
     let handle = try NoteMaker(service: ben.service).document(title: "Shopping", text: Array("tea\nmilk\n".utf8))
     var record = NoteRecord(id: handle.id, title: "Shopping", created: world.clock.date, modified: world.clock.date)
     record.path = path
@@ -221,7 +221,7 @@ import Testing
     #expect(try await ben.recoveredTexts() == ["tea\nmilk\n"])
   }
 
-  /// Its words may be in no file: it has outlived a service.
+  /// The buffer has outlived a service, so no file may have its words.
   @Test func aBufferThatHasOutlivedAServiceLosesNoWordIfTheFileIsReadAgainMeanwhile() async throws {
     let note = try hostedNote("tea\n")
     let ben = ServiceUnderTest(world)
@@ -234,7 +234,7 @@ import Testing
     #expect(try await ben.recoveredTexts() == ["tea\nmilk\n"])
   }
 
-  /// Ben's service while a buffer of his waits for a note that is not here.
+  /// Ben's service, with a buffer that waits for a note that has not arrived.
   private func waiting(
     for note: DocHandle, with text: String, journal: any JournalAccess
   ) async throws -> ServiceUnderTest {
@@ -252,7 +252,7 @@ import Testing
     ben.change(uri, "tea\nmine\nmilk\n", version: 2)
     ben.send("textDocument/didClose", ["textDocument": ["uri": .string(uri)]])
     let key = NoteKey(note.id)
-    #expect(log.content.left[key]?.text == Array("tea\nmine\nmilk\n".utf8), "before anything else happens")
+    #expect(log.content.left[key]?.text == Array("tea\nmine\nmilk\n".utf8), "at once")
     world.connect("host", "ben")
     try await ben.wait(for: "the words in the note") { ben.text(of: note.id)?.contains("milk") == true }
     #expect(log.content.left.isEmpty)
@@ -275,7 +275,7 @@ import Testing
     let (note, log) = (try hostedNote("tea\n"), WrittenJournal())
     let ben = try await waiting(for: note, with: "tea\nmine\n", journal: log)
     ben.send("textDocument/didClose", ["textDocument": ["uri": .string(uri)]])
-    // What arrives is no note.
+    // The document that arrives is not a note.
     try note.change { try $0.delete(obj: .ROOT, key: "content") }
     world.connect("host", "ben")
     try await ben.wait(for: "the copy") { !ben.events("recovered").isEmpty }

@@ -7,7 +7,7 @@ import Testing
 
 @testable import NotesServer
 
-/// A peer that causes event after event gets few lines on the screen, and its last word is among them.
+/// A peer that causes event after event gets few lines on the screen, and its last event is among them.
 @AutomergeRepo @Suite(.serialized) struct LinesOnTheScreenTests {
   private typealias Limit = NewsLimit<JSONValue>
 
@@ -37,7 +37,7 @@ import Testing
     ana.sharing.onChange?(event)
   }
 
-  /// Lets a minute pass, and says what is told at its end.
+  /// Lets a minute pass, and returns the lines that are shown at its end.
   private func minute() async throws -> [String] {
     let before = lines().count, end = ana.world.clock.now + Limit.period
     try await ana.wait(for: "a minute", timesFaster: 1000) { [ana] in ana.world.clock.now >= end }
@@ -81,7 +81,7 @@ import Testing
     }
   }
 
-  /// Each event that a peer can cause, for the number of times that it happened.
+  /// Each event that a peer can cause, made from the number of its occurrence.
   private static nonisolated let floods: [@Sendable (Int) -> SharingEvent] = [
     { _ in .online(eve, name: "Eve") }, { _ in .offline(eve, name: "Eve") },
     { .joined(eve, name: "Eve", id($0)) }, { _ in .nearby(eve, name: "Eve") }, { _ in .gone(eve, name: "Eve") },
@@ -134,19 +134,19 @@ import Testing
   @Test func whatAHostAllowedLastIsToldHoweverOftenItChangedItsMind() async throws {
     for number in 0..<101 {
       happens(.accessChanged(Self.eve, name: "Eve", id, number % 2 == 0 ? .read : .write))
-      // The buffer knows at once; only the line waits.
+      // The buffer changes at once; only the line waits.
       let access = ana.events("access").last
       #expect(access?["access"]?.stringValue == (number % 2 == 0 ? "read" : "write"))
       #expect((access?["message"] != nil) == (number < Limit.maximumPerPeriod))
     }
     #expect(try await minute() == ["Eve made \"Shopping\" read-only for you (89 changes)"])
-    // Another host's line is not held, nor this one's when it has calmed down.
+    // Another host's line is not held, nor this host's after a quiet time.
     _ = try await minute()
     happens(.accessChanged(Self.eve, name: "Eve", id, .write))
     #expect(lines().last == "Eve lets you edit \"Shopping\"")
   }
 
-  /// An invitation that is held can be answered all the same, and is told while it is open.
+  /// The person can answer an invitation whose line is held, and the line appears while it is open.
   @Test func anInvitationOverTheLimitIsToldAMinuteLater() async throws {
     for number in 0..<50 { happens(.accessChanged(Self.eve, name: "Eve", id, number % 2 == 0 ? .read : .write)) }
     ana.sharing.invitations = [Self.invitation(1)]
@@ -157,7 +157,7 @@ import Testing
     #expect(ana.events("invited").filter { $0["message"] != nil }.map { $0["invitation"] } == ["1"])
   }
 
-  /// Those who write in an agenda are not told apart; together they get as many lines as one person.
+  /// The service does not tell the authors of an agenda apart; together they get as many lines as one person.
   @Test func anAgendaThatChangesEverySecondFillsNoScreen() async throws {
     let made = try await ana.request("notes/create", ["title": "Weekly", "kind": "meeting"])
     let meeting = try #require(made["id"]?.stringValue.flatMap { DocumentId($0) })
@@ -181,7 +181,8 @@ import Testing
     #expect(try await minute().contains { $0.contains("\"Item 29\"") && $0.hasSuffix("(18 changes)") })
   }
 
-  /// A peer that replaces an open text again and again has each kept. All are stored, and the person hears of all of them.
+  /// A peer replaces an open text again and again, and each text is kept. All are stored, and the news counts all of
+  /// them.
   @Test func textsKeptOneAfterTheOtherAreToldTogether() async throws {
     func told() -> [String] { ana.events("recovered").compactMap { $0["copy"]?.stringValue } }
     for number in 1...Limit.maximumPerPeriod + 3 {
@@ -199,7 +200,7 @@ import Testing
     #expect(try await ana.recoveredTexts().count == Limit.maximumPerPeriod + 3)
   }
 
-  /// The control: what this person does is answered, whatever a peer did before.
+  /// The control: the person's own actions have their answers, whatever a peer did before.
   @Test func theFateOfOnesOwnWordsIsAlwaysTold() async throws {
     for number in 0..<51 { happens(.accessChanged(Self.eve, name: "Eve", id, number % 2 == 0 ? .read : .write)) }
     let before = lines().count
@@ -210,7 +211,7 @@ import Testing
     #expect(lines().last?.hasPrefix("Deleted \"Shopping\"") ?? false)
   }
 
-  /// The control: an ordinary evening's news are all told as they happen.
+  /// The control: ordinary news is shown at once.
   @Test func whatAFriendDoesIsToldAtOnce() throws {
     let ben = PeerId("ben")
     happens(.joined(ben, name: "Ben", id))

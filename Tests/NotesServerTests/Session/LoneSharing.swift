@@ -2,7 +2,7 @@ import Automerge
 import AutomergeRepo
 import NotesServer
 
-/// A person without a network of their own, who has every document from one host.
+/// A person without a network of their own, for whom all documents have one host.
 @AutomergeRepo
 final class LoneSharing: SharingService {
   var hostName: String?

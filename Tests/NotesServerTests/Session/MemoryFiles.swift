@@ -8,9 +8,9 @@ final class MemoryFiles: WorkingFileAccess {
   private let claims = Mutex<[String: Int]>([:])
   private let dates = Mutex<[String: Date]>([:])
   private let reads = Mutex<[String: Int]>([:])
-  /// Whether there is no room for what is written.
+  /// Whether the disk is full.
   let isFull = Mutex(false)
-  /// The paths at which there is something that is not a file.
+  /// The paths of things that are not files.
   let unreadable = Mutex<Set<String>>([])
   /// Called before a file is made.
   let onCreate = Mutex<@Sendable (_ path: String) async -> Void>({ _ in })
@@ -80,7 +80,7 @@ final class MemoryFiles: WorkingFileAccess {
     }
   }
 
-  /// Nil where there is a file, as on a disk; any other folder is there.
+  /// Nil where there is a file, as on a disk; any other folder exists.
   func names(in folder: String) async -> [String]? {
     let paths = files.withLock { Array($0.keys) }
     guard !paths.contains(folder) else { return nil }

@@ -2,7 +2,7 @@ import AutomergeRepo
 import Foundation
 import NotesServer
 
-/// Folders of which a test says what happens in them.
+/// Folders whose changes a test reports.
 @AutomergeRepo
 final class MemoryFolders: FolderWatching {
   private final class Watch: FolderWatch {}

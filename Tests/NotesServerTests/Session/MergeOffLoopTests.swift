@@ -7,7 +7,7 @@ import Testing
 /// A large file is merged into its note on another thread, while the note may change.
 @Suite struct MergeOffLoopTests {
   private static let time = Date(timeIntervalSince1970: 0)
-  /// Longer than a piece that is read at once, whose ends fall into letters.
+  /// Longer than the pieces that are read at once, whose ends split letters.
   private static let text = (0..<20_000).map { "ein längerer Satz über die Zahl \($0)\n" }.joined()
 
   private let note: NoteDocument
@@ -46,7 +46,8 @@ import Testing
     #expect(found == nil)
   }
 
-  /// What leads to the note's text as it is now does not fit the text that was read: it would delete more than that has.
+  /// The edits that lead to the note's present text do not fit the text that was read: they would delete more than it
+  /// has.
   @Test func norIfANoteThatWasEmptyGrows() async throws {
     let note = try NoteDocument(new: Document(), title: "Leer", text: [], created: Self.time)
     note.document.commitWith(message: nil, timestamp: Self.time)

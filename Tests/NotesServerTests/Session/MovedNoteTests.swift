@@ -7,11 +7,11 @@ import Testing
 
 @testable import NotesServer
 
-/// A note that goes on as another document while a request for it is under way.
+/// A note that moves to another document during a request.
 @AutomergeRepo @Suite struct MovedNoteTests {
   private let world = RepoWorld(random: RandomSource(SeededGenerator(seed: 29)))
 
-  /// The store still says where the file was: the move is being stored.
+  /// The store still has the file's old place: the move is being stored.
   @Test func openingItDoesNotBringTheOldOneBack() async throws {
     let ana = ServiceUnderTest(world, "ana")
     try await ana.start()
@@ -28,7 +28,8 @@ import Testing
     #expect(ana.events("restored").isEmpty)
   }
 
-  /// Of a document of several texts nothing is brought that stands on words of the removed: the person keeps it as it was.
+  /// From a document of several texts, changes on top of the removed person's words are not brought: the service keeps
+  /// the text as it was.
   @Test func wordsInAMeetingOnTopOfThoseThatStayOutAreKept() async throws {
     let ana = ServiceUnderTest(world, "ana")
     try await ana.start()
@@ -40,7 +41,7 @@ import Testing
     let new = try ana.service.makeSuccessor(of: old)
     let heads = old.document.heads()
 
-    // Ben, who is removed, still writes, and Ana behind his words.
+    // Ben, who is removed, still writes, and Ana writes after his words.
     let bens = old.document.fork()
     try write("his ", bens)
     try old.take(bens.encodeChangesSince(heads: heads))
@@ -53,7 +54,7 @@ import Testing
     #expect(MeetingDocument(new.document)?.items.first.flatMap { try? text(of: $0, new.document) } == "cups\n")
     #expect(try await ana.recoveredTexts().map { $0.contains("hers his cups") } == [true])
 
-    // Another process of hers, which has not heard of it yet, writes once more.
+    // Another process of hers, which does not know yet, writes once more.
     let late = old.document.fork(), before = old.document.heads()
     late.actor = try #require(ActorId(data: ana.service.identity.actor.data.prefix(8) + Data(repeating: 7, count: 8)))
     try write("late ", late)

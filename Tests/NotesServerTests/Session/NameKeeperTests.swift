@@ -4,7 +4,7 @@ import Testing
 
 @testable import NotesServer
 
-/// A name that was given is stored before the process ends, and the last one stays.
+/// A chosen name is stored before the process ends, and the last one stays.
 @AutomergeRepo @Suite struct NameKeeperTests {
   private let storage = HeldStorage()
   private let keeper: NameKeeper
@@ -41,7 +41,7 @@ import Testing
   }
 }
 
-/// A store in memory whose writes wait until the test lets them go.
+/// A store in memory whose writes wait until the test releases them.
 @AutomergeRepo
 private final class HeldStorage: StorageProvider {
   private let base = InMemoryStorage()
@@ -50,7 +50,7 @@ private final class HeldStorage: StorageProvider {
 
   var waitingCount: Int { waiting.count }
 
-  /// Lets so many writes go, those that wait first.
+  /// Releases this many writes, the oldest first.
   func release(_ count: Int) {
     released += count
     while released > 0, !waiting.isEmpty {

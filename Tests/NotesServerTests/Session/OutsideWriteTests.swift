@@ -7,7 +7,7 @@ import Testing
 
 @testable import NotesServer
 
-/// What other programs and failures do to the file of a note while it is open, or while the service writes it.
+/// Other programs and failures that affect the file of a note while it is open, or while the service writes it.
 @AutomergeRepo @Suite struct OutsideWriteTests {
   // MARK: Open
 
@@ -32,7 +32,7 @@ import Testing
     #expect(note.text == note.file)
   }
 
-  /// The first look at the file comes after the deletion, and finds there what the buffer was opened with.
+  /// The service first reads the file after the deletion, and finds there the text that the buffer was opened with.
   @Test func aLineThatIsDeletedAsSoonAsTheFileIsOpenedDoesNotComeBack() async throws {
     let note = try await WatchedNote(seed: 60)
     note.service.files.write(note.path, "tea\nmilk\n")
@@ -46,7 +46,7 @@ import Testing
   /// Another program writes between the editor's reading and the service's.
   @Test func norDoesOneIfAnotherProgramHasWrittenSinceTheEditorReadTheFile() async throws {
     let note = try await WatchedNote(seed: 68)
-    // What others have typed is not in the file yet.
+    // The file does not have other people's words yet.
     for _ in 0..<40 {
       try note.handle.change { document in
         let content = try #require(NoteDocument(document)).content
@@ -127,7 +127,7 @@ import Testing
     try note.receive("milk")
     try await note.service.pass(.seconds(2))
     #expect(note.file == "tea\n")
-    // The note was not written, and another program's words are told from those that the file lacks.
+    // The write failed, so the file lacks "milk": the service must not treat that as another program's deletion.
     note.service.files.write(note.path, "tea\neggs\n")
     note.service.files.isFull.withLock { $0 = false }
     try await note.wait(for: "the file") { note.fileLines == ["eggs", "milk", "tea"] }

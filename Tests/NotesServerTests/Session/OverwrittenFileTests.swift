@@ -7,8 +7,8 @@ import Testing
 
 @testable import NotesServer
 
-/// Another program has written to the file of an open note, and the person saves before the service has merged that: the
-/// editor says what it found, and writes over it.
+/// Another program has written to the file of an open note, and the person saves before the service has merged that:
+/// the editor reports what it found, and overwrites it.
 @AutomergeRepo @Suite struct OverwrittenFileTests {
   private let world = RepoWorld(random: RandomSource(SeededGenerator(seed: 8)))
   private let path = "/notes/Shopping.md"
@@ -71,8 +71,8 @@ import Testing
     #expect(ana.text(of: id)?.split(separator: "\n").sorted() == ["eggs", "milk", "tea"])
   }
 
-  /// An editor has written its buffer over the words of another program, which it did not show yet, and the service ends
-  /// before it is told.
+  /// An editor has overwritten words of another program that it did not show yet, and the service ends before the
+  /// editor reports it.
   @Test(arguments: [true, false]) func itStaysThoughTheServiceIsKilledAsTheFileIsWritten(
     isOpenedAgain: Bool
   ) async throws {
@@ -113,8 +113,8 @@ import Testing
     #expect(next.text(of: id) == "milk\n")
   }
 
-  /// A person opens a file with a new line and deletes that. The program writes the file again before the service has looked at
-  /// it; then another process opens it.
+  /// A person opens a file with a new line and deletes the line. The program writes the file again before the service
+  /// has read it; then another process opens it.
   @Test(arguments: [true, false], [false, true])
   func aDeletedLineStaysDeletedThoughItsProgramWritesOnAndAnotherProcessOpensTheFile(
     isWrittenLate: Bool, isWrittenAgain: Bool
@@ -126,7 +126,7 @@ import Testing
     ana.files.write(path, "tea\nmilk\n")
     let next = ServiceUnderTest(world, files: ana.files)
     try await next.start()
-    // The file does not have what others write.
+    // The file does not have other people's words.
     let handle = try await next.handle(of: id)
     let note = try #require(NoteDocument(handle.document))
     for number in 1...30 {

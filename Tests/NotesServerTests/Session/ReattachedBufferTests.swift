@@ -7,7 +7,8 @@ import Testing
 
 @testable import NotesServer
 
-/// A buffer that has outlived its service. That may have left no trace of it, if it was killed before it had opened the note.
+/// A buffer that has outlived its service. The service may have left no trace of it, if it was killed before it had
+/// opened the note.
 @AutomergeRepo @Suite struct ReattachedBufferTests {
   private let world = RepoWorld(random: RandomSource(SeededGenerator(seed: 6)))
   private let path = "/notes/Shopping.md"
@@ -26,7 +27,7 @@ import Testing
     return (note, ben)
   }
 
-  /// A peer that never says what it has of the note.
+  /// A peer that never reports its state of the note.
   private func busyPeer(with note: DocHandle) -> PeerSummary {
     PeerSummary(
       peer: PeerId("busy"), name: "Busy", fingerprint: "", state: .connected, isConnected: true, via: "",
@@ -56,7 +57,7 @@ import Testing
     #expect(lines == ["bread", "eggs", "milk", "tea"])
   }
 
-  /// The editor read the file a few seconds ago, and others typed on.
+  /// The editor read the file a few seconds ago, and other people have typed since.
   @Test(arguments: [true, false], [true, false])
   func whatOthersDeletedStaysDeletedThoughTheFileWasWrittenManyTimesSince(
     isReattached: Bool, isRestarted: Bool
@@ -87,31 +88,31 @@ import Testing
         == (["tea"] + (isReattached ? ["bread"] : []) + words).sorted())
   }
 
-  /// The service was killed before it had read the last words: the editor's buffer brings them.
+  /// The service was killed before it had read the last words: only the editor's buffer has them.
   @Test func whatNoServiceHeardIsTheFirstToBeUndone() async throws {
     let (note, ben) = try await shared("tea\n")
     let run = ben.service.run
     ben.open(uri, "tea\n")
     try await ben.wait(for: "the note") { ben.binding(uri) != nil }
     ben.change(uri, "tea\nmilk\n", version: 2)
-    try await ben.wait(for: "what is typed") { ben.text(of: note.id) == "tea\nmilk\n" }
+    try await ben.wait(for: "the typed words") { ben.text(of: note.id) == "tea\nmilk\n" }
     try await ben.handle(of: note.id).flush()
     ben.open(uri, "tea\nmilk\nbread\n", reattach: true, run: run)
     try await ben.wait(for: "the words") { ben.text(of: note.id) == "tea\nmilk\nbread\n" }
     for text in ["tea\nmilk\n", "tea\n"] {
       ben.send("notes/undo", ["uri": .string(uri), "version": 1, "rev": 0], id: 7)
-      try await ben.wait(for: "what is left") { ben.text(of: note.id) == text }
+      try await ben.wait(for: "the rest") { ben.text(of: note.id) == text }
     }
   }
 
-  /// The new service has not read yet what the former one had stored of this when the person types on.
+  /// The person types on before the new service has read the undo history that the old one had stored.
   @Test func whatIsTypedAfterAnUndoStaysThoughTheHistoryIsReadOnlyThen() async throws {
     let (note, ben) = try await shared("tea\n")
     let run = ben.service.run
     ben.open(uri, "tea\n")
     try await ben.wait(for: "the note") { ben.binding(uri) != nil }
     ben.change(uri, "tea\nmilk\n", version: 2)
-    try await ben.wait(for: "what is typed") { ben.text(of: note.id) == "tea\nmilk\n" }
+    try await ben.wait(for: "the typed words") { ben.text(of: note.id) == "tea\nmilk\n" }
     try await ben.handle(of: note.id).flush()
     ben.open(uri, "tea\nmilk\n", reattach: true, run: run)
     ben.send("notes/undo", ["uri": .string(uri), "version": 1, "rev": 0], id: 7)
@@ -123,7 +124,7 @@ import Testing
     }
     #expect(ben.text(of: note.id) == "tea\neggs\n")
     ben.send("notes/undo", ["uri": .string(uri), "version": 3, "rev": 0], id: 9)
-    try await ben.wait(for: "what is left") { ben.text(of: note.id) == "tea\n" }
+    try await ben.wait(for: "the rest") { ben.text(of: note.id) == "tea\n" }
   }
 
   /// The service was killed before it had read that the buffer was opened.
@@ -138,7 +139,8 @@ import Testing
     #expect(try await ben.recoveredTexts() == [], "nothing is in doubt")
   }
 
-  /// The buffer shows what another program had written to the file, which no service had taken in; then the program went on.
+  /// The buffer shows words that another program had written to the file and no service had merged; then the program
+  /// writes more.
   @Test func whatWasInTheFileBeforeAnyServiceHadOpenedTheBufferStandsOnce() async throws {
     let (note, ben) = try await shared("tea\n")
     ben.files[path] = Array("tea\neggs\nmilk\n".utf8)
@@ -156,9 +158,9 @@ import Testing
     ben.open(uri, "tea\n")
     try await ben.wait(for: "the note") { ben.binding(uri) != nil }
     ben.change(uri, "tea\nmilk\n", version: 2)
-    try await ben.wait(for: "what is typed") { ben.text(of: note.id) == "tea\nmilk\n" }
+    try await ben.wait(for: "the typed words") { ben.text(of: note.id) == "tea\nmilk\n" }
     try await ben.handle(of: note.id).flush()
-    // While no service was there, the person has deleted the line again. The file has been as it is for long.
+    // While no service ran, the person has deleted the line again. The file has not changed for long.
     ben.open(uri, "tea\n", reattach: true, run: run)
     try await ben.wait(for: "the note") { ben.binding(uri) != nil }
     try await ben.wait(for: "the deletion") { ben.text(of: note.id) == "tea\n" }
@@ -172,7 +174,7 @@ import Testing
     let handle = try await ben.handle(of: note.id)
     ben.binding(uri)?.handle.storeSoon()
     try await handle.flush()
-    // The editor has saved while no service was there, and its person has typed on.
+    // The editor has saved while no service ran, and its person has typed on.
     ben.files[path] = Array("tea\nmilk\n".utf8)
     ben.open(uri, "tea\nmilk\nbread\n", reattach: true, run: run)
     var other = ben.files.claim(key.lockName, exclusively: true)
@@ -196,7 +198,7 @@ import Testing
     #expect(lines == ["bread", "eggs", "milk", "tea"])
   }
 
-  /// Vim takes the last line of every file for ended.
+  /// Vim assumes that the last line of every file ends with a line feed.
   @Test(arguments: [false, true]) func aLineThatAnotherIsTypingIsNotEndedByOpeningIt(isReattached: Bool) async throws {
     let (note, ben) = try await shared("tea\nmi")
     #expect(ben.files[path] == Array("tea\nmi".utf8))
@@ -234,7 +236,7 @@ import Testing
     #expect(ben.text(of: note.id) == "tea\nmilk\n")
   }
 
-  /// It waits for a peer once more after it has been opened.
+  /// The buffer waits for a peer once more after it has been opened.
   @Test func itsNoteCanBeDeletedAtOnce() async throws {
     let (note, ben) = try await shared("tea\n")
     ben.sharing.peers = [busyPeer(with: note)]
@@ -244,7 +246,7 @@ import Testing
     #expect(ben.service.notebook[note.id]?.deletedSince != nil)
   }
 
-  /// It waits for a peer until it is opened.
+  /// The buffer waits for a peer until it is opened.
   @Test func itsNoteCanBeDeletedBeforeItIsOpened() async throws {
     let (note, ben) = try await shared("tea\n")
     ben.sharing.peers = [busyPeer(with: note)]

@@ -7,7 +7,8 @@ import TestSupport
 
 @testable import NotesServer
 
-/// A service with its editor, in this process: a simulated network, a clock that stands still, store and files in memory.
+/// A service with its editor, in this process: a simulated network, a clock that the test advances, store and files in
+/// memory.
 @AutomergeRepo
 final class ServiceUnderTest {
   /// A service lives as long as its process, and its parts rely on that.
@@ -18,9 +19,9 @@ final class ServiceUnderTest {
   let sharing = LoneSharing()
   let service: Service
   private(set) lazy var session = Session(service: service) { [weak self] frame in self?.take(frame) }
-  /// What the editor was sent.
+  /// The messages to the editor.
   private(set) var sent: [JSONValue] = []
-  /// Called with each message that the editor is sent.
+  /// Called with each message to the editor.
   var onMessage: (@AutomergeRepo (JSONValue) -> Void)?
 
   /// - Parameter files: those of an earlier service of the same name.
@@ -72,7 +73,7 @@ final class ServiceUnderTest {
   }
 
   /// - Parameter run: the service that the buffer has outlived, if the editor names it.
-  /// - Parameter opened: what the buffer was opened with, if no service has said anything about it.
+  /// - Parameter opened: the text that the buffer was opened with, if no service has sent a message about it.
   func open(_ uri: String, _ text: String, reattach: Bool = false, run: String? = nil, opened: String? = nil) {
     let had = run.map { JSONValue.array([["run": .string($0), "version": 1, "rev": 0]]) }
     let notes = JSONValue.object(present: [
@@ -86,7 +87,7 @@ final class ServiceUnderTest {
       ]))
   }
 
-  /// The whole text is another one.
+  /// Replaces the whole text.
   func change(_ uri: String, _ text: String, version: Int, rev: Int = 0) {
     send(
       "textDocument/didChange",
@@ -101,8 +102,8 @@ final class ServiceUnderTest {
     sent.filter { $0["method"] == "notes/event" }.compactMap { $0["params"] }.filter { $0["kind"] == .string(kind) }
   }
 
-  /// Lets time pass until the condition is true, but only so many times as fast as outside: what other threads have to do is
-  /// not to come too late for the clock.
+  /// Lets time pass until the condition is true, but at most this many times faster than real time: work on other
+  /// threads must not come too late by the clock.
   func wait(
     for what: String, timesFaster speed: Int = 20, _ condition: @AutomergeRepo () -> Bool
   ) async throws {
@@ -115,7 +116,7 @@ final class ServiceUnderTest {
     }
   }
 
-  /// Waits for what other threads do, while the clock stands still.
+  /// Waits for work on other threads, without advancing the clock.
   func waitAsTimeStands(for what: String, _ condition: @AutomergeRepo () async throws -> Bool) async throws {
     let end = ContinuousClock.now + Patience.hang
     while try await !condition() {
@@ -155,7 +156,8 @@ final class ServiceUnderTest {
     if case .attached(let binding)? = session.editor.buffers[uri] { binding } else { nil }
   }
 
-  /// The document, read again if the service has let it go: while a busy machine takes its time for a request, the clock goes on.
+  /// The document, read again if the service has released it: the clock advances while a busy machine handles a
+  /// request.
   func handle(of id: DocumentId) async throws -> DocHandle {
     guard case .found(let handle) = await service.repo.find(id) else {
       throw TimeIsUp(description: "no document \(id)")

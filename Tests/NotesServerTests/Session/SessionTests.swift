@@ -6,7 +6,7 @@ import Testing
 
 @testable import NotesServer
 
-/// The beginning and the end of a session, and which messages it takes in between.
+/// The beginning and the end of a session, and the messages that it accepts in between.
 @AutomergeRepo @Suite struct SessionTests {
   private let ana = ServiceUnderTest(RepoWorld(random: RandomSource(SeededGenerator(seed: 11))), "ana")
 

@@ -7,8 +7,8 @@ import Testing
 
 @testable import NotesServer
 
-/// Two processes of one person see their connection at different moments, and what one of them stores in between reaches the
-/// other all the same.
+/// Two processes of one person learn of their connection at different moments, and what one of them stores in between
+/// reaches the other all the same.
 @AutomergeRepo @Suite struct SiblingNewsTests {
   private let storage = InMemoryStorage()
   private let ends = SiblingEnd.pair()
@@ -68,7 +68,32 @@ import Testing
     #expect(try await task.value == 3 && ana.world.clock.now == start)
   }
 
-  /// A buffer is read-only from then on, and its process must not miss it.
+  @Test func aCommandThatWaitsForANoteLooksAgainWhenTheNoteOrItsRecordChanges() async throws {
+    let ana = ServiceUnderTest(RepoWorld(random: RandomSource(SeededGenerator(seed: 9))), "ana")
+    try await ana.start()
+    let made = try await ana.request("notes/create", ["title": "Tea", "text": "green\n"])
+    let id = try #require(DocumentId(made["id"]?.stringValue))
+    let handle = try await ana.service.fetch(id)
+    var looks = 0
+    let task = Task { @AutomergeRepo in
+      try await ana.session.result(lookingAgainAfter: .seconds(1000), at: id) {
+        looks += 1
+        return looks == 3 ? looks : nil
+      }
+    }
+    let start = ana.world.clock.now
+    while looks < 1 { await Task.yield() }
+    ana.service.environment.events.send(.recordRead(newId()))
+    ana.service.environment.events.send(.recordRead(id))
+    while looks < 2 { await Task.yield() }
+    let copy = handle.document.fork()
+    try NoteDocument.enter(person: "0123456789abcdef", name: "Ben", in: copy)
+    copy.commitWith(message: nil, timestamp: ana.world.clock.date)
+    try handle.merge(copy)
+    #expect(try await task.value == 3 && ana.world.clock.now == start)
+  }
+
+  /// The event makes a buffer read-only, so its process must not miss it.
   @Test func anEventThatIsKeptReachesAProcessThatIsConnectedLater() {
     let clock = ManualClock()
     let events = repos.map { SiblingEvents(repo: $0, clock: clock) }
@@ -80,7 +105,7 @@ import Testing
     #expect(heard == ["access"])
     events[0].tell(["kind": "refused"], isKept: true)
     #expect(heard == ["access", "refused"])
-    // The connection is lost, and comes again.
+    // The connection is lost and restored.
     for end in ends { end.lose() }
     for end in ends { end.see() }
     #expect(heard == ["access", "refused"])
@@ -102,7 +127,7 @@ import Testing
   @Test func aNameThatWasStoredBeforeItsProcessSawTheConnectionIsReadAgain() async throws {
     let keepers = repos.map { NameKeeper(PersonName(login: "login"), repo: $0, storage: storage) }
     ends[0].see()
-    // The first has read the store by now, and found no name.
+    // By now the first process has read the store, and found no name.
     for _ in 0..<50 { await Task.yield() }
     await keepers[1].choose("Ana")
     #expect(keepers[0].person.name == "login")
@@ -157,8 +182,8 @@ import Testing
   }
 }
 
-/// One end of a connection between two processes of one person, each of which sees it when the test says so. What is sent to an
-/// end that has not seen it waits, as in a socket.
+/// One end of a connection between two processes of one person. The test decides when each end learns of it; messages
+/// to an end that has not learnt of it wait, as in a socket.
 @AutomergeRepo
 private final class SiblingEnd: NetworkProvider {
   nonisolated let isSiblings = true

@@ -6,7 +6,7 @@ import Testing
 
 @testable import NotesServer
 
-/// What a person is told who opens a note that takes its time, as a large one does.
+/// The messages to a person who opens a note that takes long to open, such as a large one.
 @Suite struct SlowOpeningTests {
   @Test @AutomergeRepo func aNoteThatTakesOverASecondIsSaidToBeOpeningAndThenToBeOpen() async throws {
     let world = RepoWorld(random: RandomSource(SeededGenerator(seed: 1)))

@@ -2,7 +2,7 @@ import AutomergeRepo
 
 @testable import NotesServer
 
-/// The texts that a note has become since it is looked at, whatever else was heard of it.
+/// The texts that a note has had since the test began to observe it.
 @AutomergeRepo
 final class TextsSeen {
   private(set) var all: [String] = []

@@ -24,7 +24,7 @@ import Testing
 
   private var lines: [String] { ana.events("renamed").compactMap { $0["message"]?.stringValue } }
 
-  /// Another person's change; with a name, the document says that it is theirs.
+  /// Another person's change; with a name, the document names its author.
   private func change(as name: String? = "Ben", _ edit: (NoteDocument) throws -> Void) throws {
     let copy = handle.document.fork(), heads = handle.document.heads()
     let note = try #require(NoteDocument(copy))

@@ -8,7 +8,7 @@ import Testing
 @testable import NotesServer
 
 @Suite struct TutorialTests {
-  /// The lessons that come with these texts, by their numbers.
+  /// The numbers of the lessons that these texts lead to.
   private func lessons(_ keys: Tutorial.Keys = .vim, _ texts: String...) -> [Int] {
     var tutorial = Tutorial(keys)
     return texts.compactMap { text in
@@ -22,7 +22,7 @@ import Testing
     let named = "My name: Ana\n"
     #expect(lessons(.vim, "", named, named + "made of chese", named + "made of cheese") == [1, 2, 3])
     let mended = named + "made of cheese\nWord:"
-    // The word has to come and to go.
+    // The person must type the word and undo it.
     #expect(lessons(.vim, "", named, mended, mended, mended + " oops", mended, mended + "\n[ ]") == [1, 2, 3, 4])
     #expect(
       lessons(.vim, "", named, mended, mended + " oops", mended, mended + "[x]", mended + "[x] [ X]") == [
@@ -50,7 +50,7 @@ import Testing
 @AutomergeRepo @Suite struct TutorTests {
   @Test func theRobotTypesAndThePersonDoesToo() async throws {
     let (service, id, editor) = try await beginning(seed: 31)
-    // It is another person: with a caret, and with words that undo leaves alone.
+    // The robot is another person: it has a caret, and undo leaves its words alone.
     #expect(service.service.presenceTracker.people(in: id).map(\.name) == ["Robin"])
     editor.change("My name:", to: "My name: Ana")
     try await service.wait(for: "the second lesson") { service.text(of: id)?.contains("made of chese.\n") ?? false }
@@ -59,12 +59,15 @@ import Testing
     #expect(service.text(of: id)?.contains("made of chese.\n") ?? false)
     let blame = try await service.request("notes/history", ["uri": .string(editor.uri)])
     #expect(blame["changes"]?.arrayValue?.contains { $0["author"] == "Robin" } ?? false)
-    // It goes when the note is closed.
+    // Its caret disappears when the note is closed, not only at its next heartbeat.
+    let end = service.world.clock.now
     service.send("textDocument/didClose", ["textDocument": ["uri": .string(editor.uri)]])
     try await service.wait(for: "the end") { service.service.presenceTracker.people(in: id).isEmpty }
+    #expect(service.world.clock.now - end < .seconds(1))
   }
 
-  /// The undo is what the robot waits for, so it typed while the undo was on its way to the editor, which got its letter twice.
+  /// The robot waits for the undo, so it used to type while the undo was on its way to the editor, which then got the
+  /// letter twice.
   @Test func whatTheRobotAnswersToAnUndoReachesTheEditorOnce() async throws {
     let (service, id, editor) = try await beginning(seed: 32)
     editor.change("My name:", to: "My name: Ana")
@@ -93,7 +96,7 @@ import Testing
   }
 }
 
-/// The text that the editor shows: what it opened, with the edits that it was sent.
+/// The editor's text: the one it opened, with the edits that it has received.
 @AutomergeRepo
 private final class EditorCopy {
   private let service: ServiceUnderTest
@@ -102,7 +105,7 @@ private final class EditorCopy {
   var version: Int { buffer.version }
   var text: String { String(decoding: buffer.text, as: UTF8.self) }
 
-  /// Opens the file with the text that it has.
+  /// Opens the file with its current text.
   init(_ service: ServiceUnderTest, _ uri: String, _ text: String) {
     (self.service, self.uri) = (service, uri)
     buffer = PlainBuffer(version: 1, text: Array(text.utf8))
@@ -115,7 +118,7 @@ private final class EditorCopy {
     func position(_ value: JSONValue?) -> NotesServer.Position {
       NotesServer.Position(line: value?["line"]?.intValue ?? 0, character: value?["character"]?.intValue ?? 0)
     }
-    // All places are those of the text before the edit.
+    // All positions refer to the text before the edit.
     let changes = edits.reversed().map { edit -> ContentChange in
       let range = edit["range"]
       return .replace(
@@ -144,7 +147,7 @@ private final class EditorCopy {
 }
 
 extension ServiceUnderTest {
-  /// Takes back what the person did last; returns how many steps that were.
+  /// Undoes what the person did last; returns the number of steps.
   fileprivate func undo(_ editor: EditorCopy) async throws -> Int {
     let id = 77
     send(

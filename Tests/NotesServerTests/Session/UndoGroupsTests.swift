@@ -37,7 +37,7 @@ struct UndoGroupsTests {
   @Test func whatIsTypedInOneGoIsOneGroup() throws {
     var person = Person()
     for (place, letter) in "hello".enumerated() { try person.type(place, String(letter)) }
-    // A typing error, and on.
+    // The person corrects a typing error and types on.
     try person.type(4, delete: 1)
     try person.type(4, "o!")
     #expect(person.sizes == [7])
@@ -83,7 +83,7 @@ struct UndoGroupsTests {
     var person = Person()
     try person.type(0, "a\n")
     try person.type(1, "b")
-    // Enter, told as a line behind the final newline.
+    // Enter, which the client reports as a line after the final line feed.
     try person.type(3, "\n")
     try person.type(3, "c")
     #expect(person.sizes == [1, 3])
@@ -99,7 +99,7 @@ struct UndoGroupsTests {
     ])
     try person.type(13, "b")
     #expect(person.sizes == [2])
-    // What it stood in was deleted.
+    // The text around it was deleted.
     person.groups.othersTyped([
       TextEdit(object: object, utf8Offset: 9, deleted: [UInt8](repeating: 0, count: 9), inserted: [])
     ])

@@ -8,8 +8,8 @@ import Testing
 
 @testable import NotesServer
 
-/// What a guest sends, also in the name of others, never makes a person's undo take away what others wrote, or what the person
-/// wrote before.
+/// No message of a guest, even under another name, makes a person's undo remove other people's words, or the person's
+/// earlier ones.
 @AutomergeRepo @Suite struct UndoUnderAttackTests {
   private let world = RepoWorld(random: RandomSource(SeededGenerator(seed: 51)))
   private let uri = "file:///notes/Shopping.md"
@@ -65,7 +65,7 @@ import Testing
     #expect(try text(handle) == "tea\neggs\nbr!ejam\n", "what the guest has deleted stays deleted")
   }
 
-  /// Whose words they are is told by what this person's processes have recorded, not by the author that a change names.
+  /// The records of this person's processes decide which words are the person's, not the author that a change names.
   @Test(arguments: [true, false]) func wordsInOnesNameAreNotUndoneWithOnesOwn(isDeletion: Bool) async throws {
     let (ana, handle) = try await opened()
     try take(into: handle) { try write("milk\n", at: 4, in: $0) }
@@ -79,7 +79,8 @@ import Testing
     #expect(try text(handle) == (isDeletion ? "tea\nbread\n" : "tea\ngold\nmilk\nbread\n"))
   }
 
-  /// A flood between two of the person's words makes them not one step, and none that takes away more.
+  /// A flood of changes between two of the person's words neither joins them into one step nor makes a step that
+  /// removes more.
   @Test func aFloodOfChangesMovesNothingIntoOnesSteps() async throws {
     let (ana, handle) = try await opened()
     for number in 0..<1_100 { try take(into: handle) { try write("\(number % 10)", at: 0, in: $0) } }

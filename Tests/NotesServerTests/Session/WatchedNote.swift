@@ -19,7 +19,7 @@ struct WatchedNote {
 
   var uri: String { "file://" + path }
   var text: String? { service.text(of: id) }
-  /// The lines of the note, in alphabetical order: two insertions at one place may stand in either order.
+  /// The lines of the note, in alphabetical order: two insertions at one place may come in either order.
   var lines: [String] { text.map(Self.lines) ?? [] }
   var file: String? { service.files[path].map { String(decoding: $0, as: UTF8.self) } }
   var fileLines: [String] { file.map(Self.lines) ?? [] }
@@ -45,15 +45,16 @@ struct WatchedNote {
     folders.changed(path)
   }
 
-  /// Another program is writing the file: the service finds the next part each time it looks, written at that moment, and the last
-  /// one complete. None but the last may be what the note has already: then the service has no reason to look again.
+  /// Another program is writing the file: each time the service looks, it finds the next part, written at that moment;
+  /// the last part is complete. Only the last may equal what the note has already: then the service has no reason to
+  /// look again.
   func write(inParts parts: [String]) {
     let (files, path, clock) = (service.files, path, world.clock)
     let count = Mutex(0)
     files.onLook.withLock {
       $0 = { looked in
         guard looked == path else { return }
-        // Looks may overlap: the parts are written in their order, whichever look waits for the time.
+        // Looks may overlap: the parts are written in order, whichever look waits for the time.
         let date = await clock.date
         count.withLock { count in
           guard count < parts.count else { return }
@@ -91,8 +92,8 @@ struct WatchedNote {
     try await service.wait(for: what, condition)
   }
 
-  /// Waits for what comes of a file that is written in parts. Time passes slowly, so that no part counts as finished because a
-  /// busy machine took long to look at it.
+  /// Waits for the effect of a file that is written in parts. Time passes slowly, so that no part counts as finished
+  /// because a busy machine took long to read it.
   func waitForParts(_ condition: @AutomergeRepo () -> Bool) async throws {
     try await service.wait(for: "the last part", timesFaster: 2, condition)
   }

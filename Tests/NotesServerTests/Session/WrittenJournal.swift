@@ -8,7 +8,7 @@ final class WrittenJournal: JournalAccess {
   private let full = Mutex(false)
 
   var writings: [[UInt8]] { all.withLock(\.self) }
-  /// All of it.
+  /// The whole content of the journal.
   var content: JournalContent { JournalContent(JournalFrame.all(in: writings.flatMap(\.self))) }
 
   var isFull: Bool {

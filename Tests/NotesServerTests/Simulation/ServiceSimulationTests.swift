@@ -5,7 +5,8 @@ import Testing
 @testable import NotesServer
 @testable import ServiceSimulation
 
-/// Whole services in one process: `make simulate` runs more seeds with all steps, and `make simulate SEED=123` one of them again.
+/// Whole services in one process: `make simulate` runs more seeds with all steps, and `make simulate SEED=123` repeats
+/// one of them.
 @AutomergeRepo @Suite(.serialized) struct ServiceSimulationTests {
   private nonisolated static func number(_ name: String) -> UInt64? {
     ProcessInfo.processInfo.environment[name].flatMap { UInt64($0) }
@@ -17,7 +18,7 @@ import Testing
     return Array(first..<first + (number("NOTES_SIMULATION") ?? 6))
   }
 
-  /// Steps to leave out, to see which ones a failure needs.
+  /// Steps to leave out, to find those that a failure needs.
   private nonisolated static var without: Set<Simulation.Step> {
     let names = ProcessInfo.processInfo.environment["NOTES_SIMULATION_WITHOUT"] ?? ""
     return Set(names.split(separator: ",").compactMap { Simulation.Step(rawValue: String($0)) })
@@ -40,13 +41,13 @@ import Testing
       if Self.number("NOTES_SIMULATION_SEED") != nil { print(simulation.history.joined(separator: "\n")) }
       Issue.record("replay with NOTES_SIMULATION_SEED=\(seed): \(error)")
     }
-    // Two runs of a seed did the same if this number is the same.
+    // Two runs of a seed were the same if this number is the same.
     let history = String(UInt(bitPattern: simulation.history.hashValue), radix: 36)
     print("seed \(seed): \(simulation.report), history \(history)")
   }
 
-  /// The first service takes the words in a moment after the write; the second finds them in its editor's buffer. Where the
-  /// two do not know each other yet, each has only the store to learn from what the other has taken in.
+  /// The first service merges the words a moment after the write; the second finds them in its editor's buffer. If the
+  /// two are not connected yet, each learns only from the store what the other has merged.
   @Test(arguments: [true, false]) func wordsOfAnotherProgramStandOnceIfASecondEditorOpensTheFileAtOnce(
     areLinked: Bool
   ) async throws {
@@ -74,7 +75,7 @@ import Testing
     try await simulation.settle()
   }
 
-  /// The store does not take what the first service knows of the file, so the second one may not look at it.
+  /// The store refuses what the first service knows of the file, so the second one must not read the file.
   @Test func wordsThatOneEditorSavesWhileTheStoreFailsStandOnceInTheOther() async throws {
     let simulation = Simulation(seed: 1)
     try await simulation.begin()
@@ -86,7 +87,7 @@ import Testing
     await simulation.pass(.seconds(2))
     (person.disk.failure, person.disk.takesJournals) = (.busy, true)
     let (one, other) = (try #require(first.buffer), try #require(second.buffer))
-    // More changes that the file does not show than are looked at in a row.
+    // More changes that the file lacks than the service compares in a row.
     for _ in 0..<40 {
       other.edit(0..<0, with: simulation.newWord(of: person.name) + "\n")
       other.flush()
@@ -99,7 +100,7 @@ import Testing
     first.notify("textDocument/didSave", ["textDocument": ["uri": .string(one.uri)]])
     person.areLinked = true
     try await simulation.wait(for: "the words in the other editor") { other.text.string.contains(saved[3]) }
-    // Other words between them: what the note has is no longer what the file has.
+    // Other words between them: the note now differs from the file.
     for word in saved.dropFirst() {
       let text = other.text.string
       let place = text[..<(try #require(text.range(of: word)?.lowerBound))].utf8.count
@@ -146,7 +147,8 @@ import Testing
     #expect(buffer.text.string == "afterwards\nbefore\nstart\n" && buffer.complaints.isEmpty)
   }
 
-  /// The second service has read the note before the first one's editor wrote to the file, and hears nothing of the first.
+  /// The second service has read the note before the first one's editor wrote to the file, and receives nothing from
+  /// the first.
   @Test func wordsThatOneEditorSavedStandOnceIfAnotherOpensTheNoteAgain() async throws {
     let simulation = Simulation(seed: 1)
     try await simulation.begin()

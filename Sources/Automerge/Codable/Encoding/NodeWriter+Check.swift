@@ -37,14 +37,14 @@ extension NodeWriter {
     case .some(let other):
       guard strategy == .override else {
         throw CodingKeyLookupError.MismatchedSchema(
-          "at \(node.codingPath.stringPath()) there is \(other), where a \(type) is to be")
+          "at \(node.codingPath.stringPath()) there is \(other), where a \(type) must be")
       }
       return nil
     }
   }
 
   private func missing(_ node: EncodedNode) -> CodingKeyLookupError {
-    .SchemaMissing("nothing stands at \(node.codingPath.stringPath()), and nothing may be added")
+    .SchemaMissing("there is nothing at \(node.codingPath.stringPath()), and nothing may be added")
   }
 
   private func expectSameType(_ node: EncodedNode, _ existing: Value) throws {

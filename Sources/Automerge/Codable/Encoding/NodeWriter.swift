@@ -20,7 +20,7 @@ struct NodeWriter {
       let length = known.map { document.length(obj: $0) } ?? 0
       guard index <= length else {
         throw CodingKeyLookupError.IndexOutOfBounds(
-          "index \(index) of \(path.stringPath()) is behind the end of a list of \(length)")
+          "index \(index) of \(path.stringPath()) is past the end of a list of \(length)")
       }
     }
     try check(node, against: existing)
@@ -31,9 +31,9 @@ struct NodeWriter {
     switch node.content {
     case .nothing: node.becomeMap()
     case .map: break
-    case .list: throw CodingKeyLookupError.InvalidIndexLookup("the root is a map, a list stands at a key of it")
+    case .list: throw CodingKeyLookupError.InvalidIndexLookup("the root is a map; put a list at one of its keys")
     case .scalar, .text, .counter:
-      throw CodingKeyLookupError.NoPathForSingleValue("the root is a map, a single value stands at a key of it")
+      throw CodingKeyLookupError.NoPathForSingleValue("the root is a map; put a single value at one of its keys")
     }
     try write(node, to: .ROOT, .Map)
   }
@@ -46,7 +46,7 @@ struct NodeWriter {
       case .map, .nothing: try updateMap(object, to: node)
       case .list: try updateList(object, to: node)
       case .text(let text, let string): try text.write(string, to: document, object: object)
-      case .scalar, .counter: preconditionFailure("a single value is no object")
+      case .scalar, .counter: preconditionFailure("a single value is not an object")
       }
     }
   }

@@ -9,7 +9,7 @@ struct ImportRequest: EditorRequest {
 
   let path: String
   let title: String?
-  /// The text that becomes the note, of a document that has several.
+  /// The text that becomes the note, if the document has several.
   private let text: TextChoice.Name?
 
   init(_ params: Parameters) throws(ResponseError) {
@@ -19,7 +19,7 @@ struct ImportRequest: EditorRequest {
     if title == "" { throw params.invalid("title", "must not be empty") }
   }
 
-  /// A document in a directory, or one whose file was read already.
+  /// For a document in a directory, or one whose file has already been read.
   init(path: String, text: TextChoice.Name? = nil) { (self.path, title, self.text) = (path, nil, text) }
 
   func perform(for editor: Editor) async throws -> Result {
@@ -159,7 +159,7 @@ struct ImportRequest: EditorRequest {
   /// Any program can write the id of a note into a file. Merged with a document of another origin, the note would show
   /// its text.
   private static let stranger = NotesError(
-    .noSharedHistory, "The file names a note that is here, and holds another document. Nothing was changed.")
+    .noSharedHistory, "The file has the id of a note that is here, but contains another document. Nothing was changed.")
 
   /// The note of an imported document, whether new or here already.
   struct Imported {

@@ -12,7 +12,7 @@ struct HistoryRequest: EditorRequest {
   private static let maximumMessageScalars = 200
 
   let note: NoteReference
-  /// The heads of a row; the rows before it are wanted.
+  /// The heads of a row, to get the rows before it.
   let before: Set<ChangeHash>?
   let limit: Int
   /// The width of the screen, if lines are wanted.

@@ -9,7 +9,7 @@ struct ItemsRequest: EditorRequest {
 
   /// The width of the screen, if lines are wanted.
   let width: Int?
-  /// Whether the person opens the list, so that its news have been seen.
+  /// Whether the person opens the list, and so sees its news.
   let opens: Bool
 
   init(_ params: Parameters) throws(ResponseError) {

@@ -36,10 +36,10 @@ struct DeleteRequest: EditorRequest {
       message: wasOpen ? nil : "Deleted. :NotesUndelete restores it for 30 days")
   }
 
-  /// Returns whether a buffer showed the note: the editor was told of that.
+  /// Returns whether a buffer showed the note; then the editor has been told.
   private func putAway(_ handle: DocHandle, _ editor: Editor) async throws -> Bool {
     let buffers = editor.buffers
-    // The editor is told of the deletion when it is stored: then it survives a crash, and can be undone.
+    // The editor gets the news once the deletion is stored: from then on it survives a crash, and can be undone.
     let left = buffers.bindings(of: handle.id).compactMap {
       buffers.leave($0.uri, isForEveryone ? .deletedForEveryone : .deleted)
     }

@@ -11,7 +11,7 @@ struct OpenRequest: EditorRequest {
     case title(String)
     /// A document file, by its absolute path.
     case file(String)
-    /// The note in which a person is; any person if the name is empty.
+    /// The note that a person has open; any person's if the name is empty.
     case person(String)
   }
 
@@ -75,7 +75,7 @@ struct OpenRequest: EditorRequest {
     throw NotesError(.notFound, name.isEmpty ? "No one else is in a note" : "\(who) is in no note of yours")
   }
 
-  /// The item in which the person's caret is; nil if it is in none, or the document is no meeting.
+  /// The item in which the person's caret is; nil if it is in none, or the document is not a meeting.
   private func itemNear(_ id: DocumentId, _ service: Service) async throws -> String? {
     guard let near, let text = service.presenceTracker.text(of: near, in: id) else { return nil }
     let items = MeetingDocument(try await service.fetch(id).document)?.items ?? []
@@ -103,7 +103,7 @@ struct OpenRequest: EditorRequest {
         throw NotesError(.notFound, "There is no file \(name).")
       }
       guard case .document(let document, let id) = try await ImportedFile.read(bytes) else {
-        throw NotesError(.notANote, "\(name) holds no Automerge document; import it instead.")
+        throw NotesError(.notANote, "\(name) is not an Automerge document; import it instead.")
       }
       let known = id.map { notebook.latest($0) }
       return try await ImportRequest(path: path, text: text).take(document, id: known, service).place.id

@@ -24,7 +24,7 @@ struct PurgeRequest: EditorRequest {
     return NoResult()
   }
 
-  /// Ends the sharing of the note: guests keep their copies, and a host is told that its guest is gone.
+  /// Ends the sharing of the note: guests keep their copies, and a host learns that its guest has left.
   private func endSharing(_ editor: Editor) async {
     do {
       let params = Parameters(["id": .string(id.description)])

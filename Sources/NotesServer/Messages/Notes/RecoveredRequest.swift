@@ -1,7 +1,7 @@
 import AutomergeRepo
 import JSONRPC
 
-/// `notes/recovered`: every text that an overwrite would have lost, newest first, as files to look at.
+/// `notes/recovered`: every text that an overwrite would have lost, newest first, as files.
 struct RecoveredRequest: EditorRequest {
   static let method = "notes/recovered"
 

@@ -2,7 +2,8 @@ import AutomergeRepo
 import Foundation
 import JSONRPC
 
-/// `notes/setName`: this person's name from now on, in all their processes, and whether they are seen on the local network.
+/// `notes/setName`: this person's name from now on, in all their processes, and whether they are visible on the local
+/// network.
 struct SetNameRequest: EditorRequest {
   static let method = "notes/setName"
 

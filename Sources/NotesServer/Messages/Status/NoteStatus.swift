@@ -9,7 +9,7 @@ struct NoteStatus {
   let network: String
   let discovery: String
   let people: [PersonStatus]
-  /// The count of words when the text last rested.
+  /// The number of words when the text last stayed unchanged for a moment.
   let words: Int
   /// The source from which the document is expected, if it is not here.
   let source: String?

@@ -1,8 +1,8 @@
 import AutomergeRepo
 import JSONRPC
 
-/// `notes/ack`: the client has applied our edits up to `rev`. It may ask for the carets again, if those that it was sent did not know
-/// of its last change.
+/// `notes/ack`: the client has applied our edits up to `rev`. It may ask for the carets again if the service sent them
+/// before it knew of the client's last change.
 struct AckNotification: BufferNotification {
   static let method = "notes/ack"
 

@@ -1,7 +1,7 @@
 import AutomergeRepo
 import JSONRPC
 
-/// `notes/cursor`: this person's carets and selections are here now.
+/// `notes/cursor`: the present places of this person's carets and selections.
 struct CursorNotification: BufferNotification {
   static let method = "notes/cursor"
 

@@ -1,8 +1,7 @@
 import AutomergeRepo
 import JSONRPC
 
-/// `workspace/didChangeWatchedFiles`: the editor has noticed that other programs wrote files. Only their paths are taken from
-/// it.
+/// `workspace/didChangeWatchedFiles`: the editor has noticed that other programs wrote files. Only their paths matter.
 struct DidChangeWatchedFilesNotification: EditorNotification {
   static let method = "workspace/didChangeWatchedFiles"
 

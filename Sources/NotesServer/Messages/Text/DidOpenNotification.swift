@@ -13,7 +13,7 @@ struct DidOpenNotification: EditorNotification {
   let text: [UInt8]
   /// Given if the buffer has outlived a service.
   let reattachment: Reattachment?
-  /// The id of the note that the client takes the file for.
+  /// The id of the note that the client believes the file to be.
   let note: String?
 
   init(_ params: Parameters) throws(ResponseError) {

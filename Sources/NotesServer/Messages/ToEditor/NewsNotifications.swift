@@ -1,7 +1,7 @@
 import AutomergeRepo
 import JSONRPC
 
-/// `notes/event`: what other people did, or what happened to a note. Other processes of this person pass on the same
+/// `notes/event`: another person's action, or an event of a note. Other processes of this person pass on the same
 /// parameters.
 struct EventNotification: ServerNotification {
   static let method = "notes/event"
