@@ -29,13 +29,26 @@ struct LineMerge {
     return SharedLines.chunks(of: base, by: ourHunks, and: theirHunks).flatMap { self.merged($0) }
   }
 
-  /// The lines of both sides that have no word of what they replace.
+  /// The lines of both sides that have no word of what they replace, except for words that the other side deletes.
   private var newLines: [ArraySlice<UInt8>] {
-    (ourHunks + theirHunks).flatMap { hunk in
-      let old = Self.words(of: base[hunk.base])
+    newLines(of: ourHunks, beside: theirHunks) + newLines(of: theirHunks, beside: ourHunks)
+  }
+
+  private func newLines(of hunks: [LineHunk], beside others: [LineHunk]) -> [ArraySlice<UInt8>] {
+    let deleted = others.filter(\.lines.isEmpty).map(\.base)
+    return hunks.flatMap { hunk in
+      var kept: [UInt8] = []
+      var start = hunk.base.lowerBound
+      for range in deleted where range.overlaps(hunk.base) {
+        kept += base[start..<max(start, range.lowerBound)]
+        start = min(hunk.base.upperBound, max(start, range.upperBound))
+      }
+      kept += base[start..<hunk.base.upperBound]
+      let old = Self.words(of: kept[...])
+      let same = Set(SharedLines.lines(of: base[hunk.base]).map(Self.content))
       return SharedLines.lines(of: hunk.lines[...]).filter { line in
         let words = Self.words(of: line)
-        return !words.isEmpty && words.isDisjoint(with: old)
+        return !words.isEmpty && words.isDisjoint(with: old) && !same.contains(Self.content(of: line))
       }
     }
   }
