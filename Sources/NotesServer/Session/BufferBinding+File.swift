@@ -7,7 +7,7 @@ extension BufferBinding {
   func didSave() {
     file.mergedText = nil
     countWords()
-    file.wrote(clientTextBase)
+    file.wrote(clientTextBase, isOnlyOrigin: buffer.gate == .plain && buffer.awaitsFullText)
     handle.storeSoon()
     service.documentFiles.saved(handle)
   }

@@ -68,6 +68,10 @@ final class OpenFile {
   /// Texts that the editor claims to have written or read, and that were not seen in the file yet.
   private struct Claims {
     var all: [TextBase] = []
+    /// What the written text has certainly grown out of, if the editor's changes since then contradicted one another: the text
+    /// before that, or the last one that it wrote.
+    var origin: TextBase?
+    var writtenOutOfStep: TextBase?
     /// The count of claims when the file was last read: later ones may be about what it holds since.
     var readCount = 0
     /// Whether some claims were not true yet at the last look.
@@ -86,7 +90,11 @@ final class OpenFile {
   }
 
   /// The editor says that the file holds its text.
-  func wrote(_ base: TextBase) {
+  ///
+  /// - Parameter isOnlyOrigin: whether the text is not known, but has grown out of this one.
+  func wrote(_ base: TextBase, isOnlyOrigin: Bool = false) {
+    if !isOnlyOrigin { claims.writtenOutOfStep = nil }
+    claims.origin = isOnlyOrigin ? claims.writtenOutOfStep ?? base : nil
     environment.journal.editorWrote(ClientBase(base: base, time: environment.clock.date, object: base.object), key)
     claims.all.append(base)
     claims.hasWaited = false
@@ -270,13 +278,13 @@ final class OpenFile {
     guard note.content == content else { return binding == nil ? () : later() }
     if !merge.splices.isEmpty {
       // The editor may have written once more, and be about to say so.
-      if !claims.all.isEmpty, !claims.hasWaited {
+      if !claims.all.isEmpty, !claims.hasWaited, claims.origin == nil {
         claims.hasWaited = true
         return later()
       }
       guard mark.timeUntilSettled(readFrom: dates) == nil else { return later() }
       // The working-file sync is responsible for a file that is not open.
-      guard binding != nil else { return }
+      guard binding != nil || claims.origin != nil else { return }
       guard environment.mayWrite(key.document) else { return try await refuse(contents.text, besides: note, digest) }
       try await takeIn(merge, of: note, contents.text, digest)
     }
@@ -313,8 +321,9 @@ final class OpenFile {
   /// What the file holds, merged by what it is known to have held.
   private func merged(_ contents: FileContents) async -> (FileMerge, NoteDocument)? {
     await merged(
-      contents, [environment.notebook[key]?.fileBase],
-      possible: claims.all.reversed() + [binding?.clientTextBase].compactMap(\.self) + (editorTexts ?? []))
+      contents, [claims.origin ?? environment.notebook[key]?.fileBase],
+      possible: [claims.origin == nil ? nil : environment.notebook[key]?.fileBase].compactMap(\.self)
+        + claims.all.reversed() + [binding?.clientTextBase].compactMap(\.self) + (editorTexts ?? []))
   }
 
   private func merged(
@@ -336,11 +345,13 @@ final class OpenFile {
   /// Drops the claims read by now: each is the file's known text, or has not arrived in the file.
   private func forgetClaims() {
     claims.all.removeFirst(min(claims.readCount, claims.all.count))
+    if claims.all.isEmpty { claims.origin = nil }
     (claims.readCount, claims.hasWaited) = (0, false)
   }
 
   private func know(_ base: TextBase, _ digest: [UInt8]? = nil) async throws {
     seen.digest = digest
+    if claims.origin != nil { claims.writtenOutOfStep = base }
     forgetClaims()
     environment.fileHas(base, key)
     environment.notebook.update(key) { $0.textObject = base.object ?? $0.textObject }

@@ -277,7 +277,8 @@ import Testing
 
   /// Both type and delete at random, before and after Ben's editor goes out of step. A line that was typed and deleted again may
   /// come back, because losing one is worse.
-  @Test(arguments: 1...30 as ClosedRange<UInt64>) func noLineIsLostOrThereTwiceWhateverBothDid(seed: UInt64)
+  @Test(arguments: Array(1...20) + [34, 35, 59, 91, 158, 213, 354, 457] as [UInt64])
+  func noLineIsLostOrThereTwiceWhateverBothDid(seed: UInt64)
     async throws
   {
     var random = SeededGenerator(seed: seed)
