@@ -18,14 +18,19 @@ import Testing
     world.start("b")
     world.connect("a", "b")
     var (percents, pending): (Set<Int>, Set<Int>) = ([], [])
+    var observation: Observation?
     try await world.clock.run(until: "b has all of it") {
       guard let mine = world.repos["b"]?.handle(of: theirs.id) else { return false }
-      if let percent = mine.percentReceived(from: Self.a) {
-        percents.insert(percent)
-        pending.insert(mine.pendingCount(for: Self.a))
-      }
+      observation =
+        observation
+        ?? mine.observe { [weak mine] _ in
+          guard let mine, let percent = mine.percentReceived(from: Self.a) else { return }
+          percents.insert(percent)
+          pending.insert(mine.pendingCount(for: Self.a))
+        }
       return mine.inSync(with: Self.a)
     }
+    observation?.cancel()
     #expect(percents.count >= 3 && percents.allSatisfy { (1..<100).contains($0) }, "\(percents.sorted())")
     #expect(pending == [0], "nothing was typed here")
     let mine = try #require(world.repos["b"]?.handle(of: theirs.id))

@@ -121,6 +121,50 @@ struct EditorFileTests {
     try other?.shutdown()
   }
 
+  @Test func whatIsChangedInVimAfterReadingTheFileWhileTheServiceIsAwayStandsOnce() throws {
+    try readAgainWhileRestarting(VimUnderTest.self)
+  }
+  @Test func whatIsChangedInEmacsAfterReadingTheFileWhileTheServiceIsAwayStandsOnce() throws {
+    try readAgainWhileRestarting(EmacsUnderTest.self)
+  }
+  @Test(.enabled(if: NeovimUnderTest.isHere, "SKIPPED: needs nvim"))
+  func whatIsChangedInNeovimAfterReadingTheFileWhileTheServiceIsAwayStandsOnce() throws {
+    try readAgainWhileRestarting(NeovimUnderTest.self)
+  }
+
+  /// The next service finds lines in the file that the buffer has at other places.
+  private func readAgainWhileRestarting<Editor: EditorUnderTest>(_ kind: Editor.Type) throws {
+    let (ana, id, path) = try savedNote(kind, "List", "first", seed: 27)
+    let gate = ana.session.user.directory.file("gate")
+    try ana.setServiceCommand { ["sh", "-c", "until [ -e '\(gate)' ]; do sleep 0.05; done; exec \"$@\"", "sh"] + $0 }
+    ana.session.killService()
+    try ana.waitForScreen("restarts; typing is kept")
+    try ana.give(
+      vim: "call append('$', ['milk', 'oat bread'])",
+      emacs: #"(progn (goto-char (point-max)) (insert "milk\noat bread\n"))"#)
+    try ana.waitForText("oat bread")
+    try ana.save()
+    let (saved, moved) = ("first\nmilk\noat bread\n", "oat bread\nfirst\nmilk\n")
+    try ana.session.wait(for: "the saved file") { read(path) == saved }
+    try ana.give(
+      vim: "edit! | $move 0",
+      emacs: #"(progn (revert-buffer t t t) (goto-char (point-max)) (insert (delete-and-extract-region 1 12)))"#)
+    try ana.session.wait(for: "what was moved") { try ana.state()?.text == moved }
+    #expect(read(path) == saved)
+    try "".write(toFile: gate, atomically: true, encoding: .utf8)
+    try ana.session.wait(for: "what was moved in the store") {
+      try ana.session.user.storedText(of: id).hasPrefix("oat bread\n")
+    }
+    try ana.session.wait(for: "the next service") { try ana.state()?.isSynced ?? false }
+    try ana.save()
+    try ana.session.wait(for: "all in the file") { read(path) == moved }
+    #expect(try ana.state()?.text == moved)
+    try ana.quit()
+    try ana.session.waitForEnd()
+    let stored = try ana.session.user.storedText(of: id)
+    #expect(stored == moved)
+  }
+
   private func writeWhileRestarting<Editor: EditorUnderTest>(_ kind: Editor.Type) throws {
     let (ana, id, path) = try savedNote(kind, "List", "first", seed: 25)
 
@@ -252,7 +296,7 @@ extension EditorUnderTest {
   }
 
   fileprivate func save() throws {
-    if Self.kind == "Vim" {
+    if Self.kind != "Emacs" {
       try session.terminal.press("Escape")
       try session.terminal.type(":w")
       try session.terminal.press("Enter")

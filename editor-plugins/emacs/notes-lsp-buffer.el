@@ -93,11 +93,13 @@ are new to it."
                       :version ,(notes-lsp--note-version note)
                       :text ,(notes-lsp--text note))
        ,@(cond
-          ((and reattach (notes-lsp--note-had note))
-           `(:notes (:reattach t :run ,(caar (notes-lsp--note-had note))
-                     :had ,(vconcat (mapcar (pcase-lambda (`(,run ,version ,rev))
-                                              (list :run run :version version :rev rev))
-                                            (notes-lsp--note-had note)))
+          ((and reattach (or (notes-lsp--note-had note) (notes-lsp--note-opened note)))
+           `(:notes (:reattach t
+                     ,@(when (notes-lsp--note-had note)
+                         (list :run (caar (notes-lsp--note-had note))
+                               :had (vconcat (mapcar (pcase-lambda (`(,run ,version ,rev))
+                                                       (list :run run :version version :rev rev))
+                                                     (notes-lsp--note-had note)))))
                      ,@(when (notes-lsp--note-opened note)
                          (list :opened (notes-lsp--note-opened note))))))
           ((and (not reattach) (notes-lsp--note-id note))
@@ -193,8 +195,11 @@ the file last held, so that no words are lost because they were not saved."
             (setq notes-lsp--last-version
                   (max notes-lsp--last-version (notes-lsp--note-version note)))
             (notes-lsp--did-open note nil))
-        ;; What the service knew about the buffer is outdated.
-        (setf (notes-lsp--note-had note) nil)
+        ;; What the service knew about the buffer is outdated.  The next one
+        ;; is told what the file held, and what was typed since.
+        (setf (notes-lsp--note-had note) nil
+              (notes-lsp--note-opened note)
+              (unless (buffer-modified-p) (notes-lsp--text note)))
         (notes-lsp--want-full-text note)
         (notes-lsp--schedule note)))))
 

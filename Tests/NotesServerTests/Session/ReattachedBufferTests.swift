@@ -152,6 +152,18 @@ import Testing
     #expect(ben.text(of: note.id)?.split(separator: "\n").sorted() == ["bread", "eggs", "milk", "tea"])
   }
 
+  /// While no service was there, the editor saved the buffer, read the file again, and moved a line; it may have saved that, too.
+  @Test(arguments: ["tea\nmilk\noat bread\n", "oat bread\ntea\nmilk\n"])
+  func whatWasSavedReadAgainAndMovedStandsOnce(file: String) async throws {
+    let (note, ben) = try await shared("tea\n")
+    ben.files[path] = Array(file.utf8)
+    ben.open(uri, "oat bread\ntea\nmilk\n", reattach: true, opened: "tea\nmilk\noat bread\n")
+    try await ben.wait(for: "the note") { ben.binding(uri) != nil }
+    try await ben.wait(for: "the first look") { !ben.service.openFiles.isBusy(NoteKey(note.id)) }
+    try await ben.pass(.seconds(1))
+    #expect(ben.text(of: note.id) == "oat bread\ntea\nmilk\n")
+  }
+
   @Test func aTextThatTheFileHeldBeforeIsNotTakenForSavedMeanwhile() async throws {
     let (note, ben) = try await shared("tea\n")
     let run = ben.service.run

@@ -13,6 +13,20 @@ function M.has_final_newline(buf)
   return options.endofline or (options.fixendofline and not options.binary)
 end
 
+-- The service does undo, because Neovim's own would remove other people's words. The service also stores the note, so a swap file
+-- would only cause prompts. What another program writes arrives as an edit. Other people write the text, so it must not set options.
+function M.set_options(buf)
+  local options = vim.bo[buf]
+  options.swapfile, options.undofile, options.autoread, options.modeline = false, false, false, false
+  options.undolevels = -1
+end
+
+function M.reset_options(buf)
+  for _, name in ipairs({ "swapfile", "autoread", "modeline", "undolevels" }) do
+    pcall(api.nvim_buf_set_option, buf, name, vim.go[name])
+  end
+end
+
 -- A buffer without lines looks like one with an empty line. Only the byte count differs, and only the current buffer
 -- has it.
 local function has_no_line(buf, was_empty)

@@ -220,11 +220,13 @@ local function send_open(note)
     if note.had[1] then
       params.notes.run, params.notes.had, params.notes.opened = note.had[1].run, note.had, note.opened
     end
+  elseif note.opened and note.opened ~= params.textDocument.text then
+    params.notes = { reattach = true, opened = note.opened }
   elseif note.id ~= "" then
     params.notes = { id = note.id }
   end
   -- Kept until the service reports on the buffer: a service that ends before then has stored none of it.
-  if not note.was_open then note.opened = params.textDocument.text end
+  if not note.was_open then note.opened = note.opened or params.textDocument.text end
   note.rev, note.last_seen, note.queue, note.late_cursors = 0, 0, {}, nil
   note.is_open = service.notify("textDocument/didOpen", params)
   note.was_open = note.was_open or note.is_open
@@ -241,6 +243,8 @@ local function reopen(note)
   note.was_open, note.had = false, {}
   take_all(note)
   note.version = note.version + 1
+  -- What was typed since then is in the buffer already.
+  note.opened, note.file_text = note.file_text, nil
   send_open(note)
 end
 
@@ -259,7 +263,7 @@ local function listen(note)
       if notes[buf] ~= note then return true end
       vim.schedule(function()
         if notes[buf] == note and api.nvim_buf_is_loaded(buf) then
-          M.set_options(note)
+          apply.set_options(note.buf)
           reopen(note)
           M.tell("on_reloaded", note)
         end
@@ -272,7 +276,7 @@ local function listen(note)
           M.detach(buf)
         elseif notes[buf] == note then
           listen(note)
-          M.set_options(note)
+          apply.set_options(note.buf)
           reopen(note)
           M.tell("on_reloaded", note)
         end
@@ -281,12 +285,12 @@ local function listen(note)
   })
 end
 
--- The service does undo, because Neovim's own would remove other people's words. The service also stores the note, so a swap file
--- would only cause prompts. What another program writes arrives as an edit. Other people write the text, so it must not set options.
-function M.set_options(note)
-  local options = vim.bo[note.buf]
-  options.swapfile, options.undofile, options.autoread, options.modeline = false, false, false, false
-  options.undolevels = -1
+-- Keeps what the file held when it is read again: until reopen(), and until there is a service, more may be typed.
+local function keep_file_text(note)
+  api.nvim_create_autocmd("BufReadPost", { buffer = note.buf, callback = function()
+    if notes[note.buf] ~= note then return true end
+    note.file_text = table.concat(apply.lines_of(note.buf, false), "\n")
+  end })
 end
 
 -- Makes a loaded buffer a note that the service looks after.
@@ -304,8 +308,9 @@ function M.attach(buf, uri, id)
   take_all(note)
   note.hidden = apply.has_final_newline(buf) and 1 or 0
   notes[buf] = note
-  M.set_options(note)
+  apply.set_options(note.buf)
   listen(note)
+  keep_file_text(note)
   M.tell("on_attach", note)
   send_open(note)
   return note
@@ -318,9 +323,7 @@ function M.detach(buf)
   notes[buf] = nil
   if note.is_open then service.notify("textDocument/didClose", { textDocument = { uri = note.uri } }) end
   if api.nvim_buf_is_valid(buf) then
-    for _, name in ipairs({ "swapfile", "autoread", "modeline", "undolevels" }) do
-      pcall(api.nvim_buf_set_option, buf, name, vim.go[name])
-    end
+    apply.reset_options(buf)
     vim.b[buf].notes_lsp = nil
   end
   M.tell("on_detach", note)

@@ -134,6 +134,8 @@ def SendOpen(note: dict<any>)
     endif
   elseif note.wasOpen
     params.notes = {reattach: true}
+  elseif note.opened != v:null && note.opened !=# params.textDocument.text
+    params.notes = {reattach: true, opened: note.opened}
   elseif note.id != ''
     params.notes = {id: note.id}
   endif
@@ -141,7 +143,7 @@ def SendOpen(note: dict<any>)
   note.lastSeen = 0
   note.queue = []
   note.lateCarets = {}
-  if !note.wasOpen
+  if !note.wasOpen && note.opened == v:null
     # Kept until the service reports on the buffer: a service that ends before then has stored none of it.
     note.opened = params.textDocument.text
   endif
@@ -225,10 +227,14 @@ enddef
 # that no unsaved words are lost.
 def Reopen(note: dict<any>)
   note.hint = {}
+  note.opened = v:null
   if !note.isOpen
-    # What the service knew about the buffer is outdated.
+    # What the service knew about the buffer is outdated. The next one is told what the file held, and what was typed since.
     note.wasOpen = false
     note.had = []
+    if !getbufvar(note.bufnr, '&modified')
+      note.opened = text.OfBuffer(note.bufnr, note.shadow == [''])->join("\n")
+    endif
   endif
   if !note.isOpen || !text.IsSendable(text.OfBuffer(note.bufnr, note.shadow == [''])->join(''))
     sync.Flush(note, true)
