@@ -164,6 +164,26 @@ import Testing
     #expect(ben.text(of: note.id) == "oat bread\ntea\nmilk\n")
   }
 
+  /// The person may also end the editor at once.
+  @Test(arguments: 0..<12, [false, true])
+  func whatIsSavedWhileTheBufferIsReopenedStandsOnce(turns: Int, ends: Bool) async throws {
+    let (note, ben) = try await shared("tea\n")
+    ben.files[path] = Array("tea\nmilk\noat bread\n".utf8)
+    ben.open(uri, "oat bread\ntea\nmilk\n", reattach: true, opened: "tea\nmilk\noat bread\n")
+    for _ in 0..<turns * 3 { await Task.yield() }
+    ben.files[path] = Array("oat bread\ntea\nmilk\n".utf8)
+    ben.send("textDocument/didSave", ["textDocument": ["uri": .string(uri)]])
+    if ends {
+      ben.send("shutdown", .null, id: 9)
+      try await ben.wait(for: "the end") { ben.sent.contains { $0["id"] == 9 } }
+    } else {
+      try await ben.wait(for: "the note") { ben.binding(uri) != nil }
+      try await ben.wait(for: "the first look") { !ben.service.openFiles.isBusy(NoteKey(note.id)) }
+    }
+    try await ben.pass(.seconds(1))
+    #expect(ben.text(of: note.id) == "oat bread\ntea\nmilk\n")
+  }
+
   @Test func aTextThatTheFileHeldBeforeIsNotTakenForSavedMeanwhile() async throws {
     let (note, ben) = try await shared("tea\n")
     let run = ben.service.run
