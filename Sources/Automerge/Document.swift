@@ -169,8 +169,8 @@ public final class Document: Sendable {
 
 /// A document's whole mutable state, which its lock hands to one thread at a time.
 ///
-/// It is not `Sendable`, and neither are the objects of the core: the compiler refuses to return one of them from the lock.
-/// It does not see one that a closure assigns to a variable outside.
+/// Neither this nor the objects of the core are `Sendable`, so the compiler refuses to return one from the lock. It
+/// does not notice if a closure assigns one to a variable outside.
 struct DocumentState: ~Copyable {
   var core: DocumentCore
   /// Buffered keystrokes that are not in the core yet.

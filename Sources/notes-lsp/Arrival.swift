@@ -2,11 +2,11 @@ import AutomergeRepo
 import JSONRPC
 import NotesServer
 
-/// A note that was just joined: its beginning is here, and of a long one the rest is still to arrive.
+/// A note that was just joined. At first a long one has only its beginning here; the rest is still arriving.
 @AutomergeRepo
 struct Arrival {
-  /// How often to ask in any case: the process that receives the note passes its changes on, but reports neither how much is
-  /// missing, nor that the sender has gone offline.
+  /// How often to ask in any case: the process that receives the note passes its changes on, but reports neither how
+  /// much is missing nor that the sender has gone offline.
   private static let lookInterval: Duration = .seconds(1)
   /// How long nothing may arrive before the command continues without the rest.
   private static let patience: Duration = .seconds(60)
@@ -35,13 +35,14 @@ struct Arrival {
     }
   }
 
-  /// The people of the note, as the process that receives it knows them; nil if that is too busy to answer.
+  /// The people of the note, as the process that receives it knows them; nil if that process is too busy to answer.
   private func people() async throws -> [JSONValue]? {
     let answer = try await session.performInService("notes/people", ["id": .string(id.description)])
     return answer?["people"]?.arrayValue ?? (session.isServiceRunning ? nil : [])
   }
 
-  /// The name of the person whose changes arrive, and how much of them is here, in percent; nil if nothing is on its way.
+  /// The name of the person whose changes are arriving, and how much of them is here, in percent; nil if there are
+  /// none.
   private static func sender(among people: [JSONValue]) -> (name: String, percent: Int)? {
     for person in people {
       guard let percent = person["receiving"]?.intValue else { continue }

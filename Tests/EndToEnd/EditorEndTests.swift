@@ -7,7 +7,7 @@ import Testing
 @Suite(.ownThreads, .enabled(if: Requirements.editors, Requirements.editorsComment))
 struct EditorEndTests {
   /// The hang-up reaches both processes, or the machine shuts down: the service may end before the editor has sent its
-  /// last request. Emacs then waited for the answer forever, and used a whole core and ever more memory.
+  /// last request. Emacs used to wait for the answer forever, with a whole core and ever more memory.
   @Test(arguments: ["vim", "emacs"]) func anEditorEndsWithItsTerminalThoughItsServiceEndsBesideIt(kind: String) throws {
     var random = SeededGenerator(seed: 91)
     for round in 0..<8 {

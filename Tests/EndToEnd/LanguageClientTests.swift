@@ -97,7 +97,7 @@ struct LanguageClientTests {
         in: ben.directory, name: client.rawValue, command: start, environment: ["HOME": ben.directory.path])
     }
 
-    /// What OtherEditors.md tells people to write, to see progress in the status line.
+    /// The settings of OtherEditors.md for progress in the status line.
     private static let progressOfNeovim = """
       function NotesProgress()
         if vim.lsp.status then return vim.lsp.status() end
@@ -111,7 +111,7 @@ struct LanguageClientTests {
       vim.cmd("autocmd User LspProgressUpdate redrawstatus")
       if vim.lsp.status then
         vim.cmd("autocmd LspProgress begin,report redrawstatus")
-        -- Asked once, it tells the end no more.
+        -- Each call returns only what is new: this one takes the end, so the status line does not show it.
         vim.cmd("autocmd LspProgress end call v:lua.vim.lsp.status() | redrawstatus")
       end
       """
@@ -161,7 +161,7 @@ struct LanguageClientTests {
     try pair.sees("Both of us")
   }
 
-  /// On the way a change is doubled, so that the service no longer knows the buffer's text.
+  /// A proxy doubles a change, so that the service no longer knows the buffer's text.
   @Test(arguments: clients) func aBufferThatIsOutOfStepHasEveryWordOnceItIsSavedAndReopened(_ client: Client) throws {
     let proxy = ["python3", NotesBinary.packageRoot + "/Tests/EndToEnd/doubling_proxy.py"]
     let pair = try Pair(client, text: "# Shopping\n\ntea\n", proxy: proxy)

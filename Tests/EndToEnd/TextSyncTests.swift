@@ -131,8 +131,8 @@ struct TextSyncTests {
     #expect(try note.user.storedText(of: note.id) == note.client.text.string)
   }
 
-  /// An editor that has asked for the status since the last news must get news when the status returns to what it was
-  /// then.
+  /// An editor that has asked for the status, and was told another one than in the last news, must get news when that
+  /// earlier status is true again.
   @Test func anEditorThatAskedHowThingsStandHearsWhenTheyAreAsBefore() throws {
     let note = try OpenNote(text: "milk\n")
     let place: JSONValue = ["uri": .string(note.client.uri)]

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Stands between an editor and notes-lsp, and sends the editor's first change twice, as no client should.
+"""Forwards messages between an editor and notes-lsp, and sends the editor's first change twice, as no client should.
 
     doubling_proxy.py notes-lsp --home ...
 """

@@ -145,7 +145,7 @@ public final class ChaosPerson {
     return Set(text.matches(of: /j[0-9]{4}j|k[0-9]{4}k/).map { String($0.output) })
   }
 
-  /// Whether the screen says, and goes on to say, that `other` has everything.
+  /// Whether the screen says that `other` has everything, and still does a moment later.
   public func claimsToBeSynced(with other: String) throws -> Bool {
     try Polling.holds(for: .milliseconds(60)) { try foot().contains("synced with \(other)") }
   }

@@ -125,8 +125,8 @@ public final class NotesProcess {
     try Self.wait(for: what, of: [self], within: duration, condition)
   }
 
-  /// Receives messages for this long: the tempo of a person who types, a random moment, or the length of a partition. No result may
-  /// depend on it.
+  /// Receives messages for this long: the tempo of a person who types, a random moment, or the length of a partition.
+  /// No result may depend on it.
   public func listen(for duration: Duration) throws { try Self.listen(to: [self], for: duration) }
 
   /// Receives messages of all these processes for this long, or until one of them ends.

@@ -22,8 +22,8 @@ public enum Polling {
     return try condition()
   }
 
-  /// A rest between two random actions, of a random length: how actions and messages interleave is what the seed varies. Nothing
-  /// is waited for, and no result may depend on the length.
+  /// A rest of a random length between two random actions, so that the seed varies how actions and messages interleave.
+  /// It waits for nothing, and no result may depend on its length.
   public static func randomRest(milliseconds: Int) { pass(.milliseconds(milliseconds)) }
 
   /// The time over which a benchmark measures.

@@ -17,7 +17,8 @@ final class FaultInjector {
   var heldWays: [Way: Duration] = [:]
   /// Words that may or may not be in the final text: undone, or lost in a power failure before they were stored.
   private(set) var uncertain: Set<String> = []
-  /// Words that a service has reported to their author as stored, and words whose deletion it has reported as stored.
+  /// Words that a service has reported as stored to the person who typed them, and words whose deletion it has reported
+  /// as stored to the person who deleted them.
   private var (stored, storedDeletions): (Set<String>, Set<String>) = ([], [])
   /// Who deleted each word.
   var deleters: [String: String] = [:]
@@ -53,7 +54,8 @@ final class FaultInjector {
     storedDeletions.formUnion(deleted.filter { deleters[$0] == person && !words.contains($0) })
   }
 
-  /// Whether a word, or its deletion, must survive a power failure of its author's machine.
+  /// Whether a word must survive a power failure of its author's machine; or its deletion, one of the machine of the
+  /// person who deleted it.
   func mustSurvive(_ word: String, isDeleted: Bool) -> Bool {
     (isDeleted ? storedDeletions : stored).contains(word)
   }

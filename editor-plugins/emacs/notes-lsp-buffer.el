@@ -196,7 +196,7 @@ the file last held, so that no words are lost because they were not saved."
                   (max notes-lsp--last-version (notes-lsp--note-version note)))
             (notes-lsp--did-open note nil))
         ;; What the service knew about the buffer is outdated.  The next one
-        ;; is told what the file held, and what was typed since.
+        ;; gets the file's text, and so knows what was typed since.
         (setf (notes-lsp--note-had note) nil
               (notes-lsp--note-opened note)
               (unless (buffer-modified-p) (notes-lsp--text note)))

@@ -95,7 +95,7 @@ private struct ChangeStream: ~Copyable {
 
   /// Applies one change of one run; false if it is another kind of change, and then nothing has changed.
   private mutating func takeRun(_ frame: ChangeFrame, edits: inout TextEditCollector?) -> Bool {
-    // Held once, not at each access.
+    // Retains the core once, not at each access.
     let core = core
     var reader = MemoryReader(UnsafeBufferPointer(rebasing: memory[frame.body]))
     guard let head = SingleRunHead(&reader, core: core), gate?.closed.contains(head.author) != true else {

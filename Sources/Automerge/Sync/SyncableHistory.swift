@@ -22,8 +22,8 @@ protocol SyncableHistory {
   /// The change as an uncompressed chunk; nil if it is not a change of this document.
   mutating func encodedChange(_ hash: ChangeHash) -> [UInt8]?
 
-  /// Whether the document is sent as changes, a few at a time, even to a peer that has nothing of it: text from few
-  /// large changes hardly gets shorter as a document, and takes long to write as one.
+  /// Whether the document is sent as changes, a few at a time, even to a peer that has nothing of it: text
+  /// that a few large changes inserted hardly gets shorter as a document, and takes long to write as one.
   var goesInParts: Bool { get }
 
   /// The whole document as a chunk.

@@ -192,6 +192,6 @@ final class PeerConnections {
     guard let count = connections[peer]?.complaintCount, count < Self.maximumComplaints else { return }
     connections[peer]?.complaintCount = count + 1
     let isLast = count + 1 == Self.maximumComplaints
-    logger.warning("\(peer) \(what)\(isLast ? "; the log leaves out further ones" : "")")
+    logger.warning("\(peer) \(what)\(isLast ? "; its further violations are not logged" : "")")
   }
 }

@@ -41,7 +41,7 @@ final class CatalogueExchange {
       }
       took(found)
     } catch {
-      repo.logger.warning("the store cannot be compared with the peers: \(error)")
+      repo.logger.warning("the documents of the store cannot be compared with those of the peers: \(error)")
     }
   }
 

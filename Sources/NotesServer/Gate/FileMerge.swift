@@ -3,7 +3,7 @@
 ///     base, the file's old text ──way──► document
 ///       │                                  │ splices
 ///       ▼                                  ▼
-///     file, its present text ──lacking──► merged
+///     file, its present text ───lacking──► merged
 struct FileMerge: Hashable, Sendable {
   /// The splices to make in the document.
   let splices: [TextSplice]

@@ -3,7 +3,7 @@ import Automerge
 /// The version gate: one client's buffer of one document, and the edits between the two.
 ///
 ///     the client certainly has C ──F1──F2──…──unsent──► D, the document's text
-///                               in flight
+///                                  in flight
 ///
 /// Neither text is kept: D is read through `TextSource`, and C is D seen backwards through the deltas. A change of the
 /// client refers to C after those edits that the client says it has applied; the gate carries it over the rest by the

@@ -53,7 +53,7 @@ extension ClientBase {
     StoredItem(key: Self.key(note, run: run), data: encoded)
   }
 
-  /// The stored texts of a working file, beside what the run's editor has.
+  /// The texts of a working file that are stored beside the text of the run's editor.
   enum FileText: String, CaseIterable {
     /// The text that the editor of a killed run reported as written.
     case written = "-written"

@@ -83,7 +83,7 @@ final class FileReconciler {
       return
     }
     defer { withExtendedLifetime(claim) {} }
-    // The file may have words that another process merged before it was killed, or before it ended since we read the
+    // The file may have words that another process has merged: one that was killed, or that has ended since we read the
     // document.
     if let storage = environment.repo.storage { await environment.journal.killed.recover(environment.repo, storage) }
     try await handle.takeStored()

@@ -55,7 +55,7 @@ struct NoteDocument: Sendable {
     }
   }
 
-  /// A peer merges a change as a whole, and only small ones at once, so a long text is several changes.
+  /// A peer merges each change as a whole, and only a small one without delay, so a long text is several changes.
   static let maximumPortionBytes = 512 << 10
 
   /// The text in portions that each end a line, or at least a scalar; not empty.

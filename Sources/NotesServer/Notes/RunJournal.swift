@@ -16,7 +16,7 @@ final class RunJournal {
   /// The name of this process's journal.
   let run: String
   private let log = Logger(label: "journal")
-  /// Returns the editor's copy of each open note.
+  /// For each open note, returns the editor's copy.
   private var clients: [NoteKey: @AutomergeRepo () -> ClientBase?] = [:]
   private var handles: [DocumentId: DocHandle] = [:]
   /// Notes whose editor made an edit that the next change of the document carries out.

@@ -6,7 +6,7 @@ import Foundation
 struct AgendaScreen {
   let service: Service
 
-  /// The lines for a list that is still on a screen when its meeting was deleted.
+  /// The lines for a list that is still on a screen although its meeting was deleted.
   func table(ofDeleted meeting: NoteRecord, width: Int) -> ScreenTable {
     var table = ScreenTable([.init(minimum: 20), .init(minimum: 7)], width: width)
     table.say("\"\(OneLine.shown(meeting.title))\" is deleted. :NotesUndelete restores it")

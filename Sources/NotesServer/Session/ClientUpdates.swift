@@ -160,7 +160,7 @@ final class ClientUpdates {
     }
   }
 
-  /// Call when the document has other changes: how much of it is here may be progress that a plain client shows.
+  /// Call when the document's heads have changed: a plain client may show how much of the document is here.
   func headsChanged() {
     if binding.buffer.gate == .plain { statusChanged() }
   }

@@ -24,7 +24,7 @@ final class EditorNews {
     editor.deliver(news.event)
   }
 
-  /// Call after the answer to the editor's introduction, and to its first requests.
+  /// Call when the session begins. Waits a second, so that the news follows the answers to the editor's first requests.
   func tellOfStore() {
     guard !ofStore.isEmpty else { return }
     _ = service.clock.schedule(after: RecoveredTexts.startDelay) { [weak self] in

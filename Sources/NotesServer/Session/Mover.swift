@@ -7,8 +7,8 @@ import Logging
 /// list, file and open buffers, with everything that was written into the old one meanwhile.
 ///
 ///     notified ──the new document is here──► words brought ──► record and file moved ──► buffers moved ──► followed
-///       ▲                                                                                                 │
-///       └──────────── after a failure, a restart, or when a peer connects ◄── not yet ────────────────────┘
+///       ▲                                                                                                     │
+///       └────────────── after a failure, a restart, or when a peer connects ◄── not yet ──────────────────────┘
 @AutomergeRepo
 final class Mover {
   /// How long the host may take to send the new document.

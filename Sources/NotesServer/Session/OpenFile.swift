@@ -65,11 +65,11 @@ final class OpenFile {
     var isUnstored = false
   }
 
-  /// Texts that the editor claims to have written or read, and that were not seen in the file yet.
+  /// Texts that the editor claims to have written or read, and that have not been seen in the file yet.
   private struct Claims {
     var all: [TextBase] = []
-    /// What the written text has certainly grown out of, if the editor's changes since then contradicted one another: the text
-    /// before that, or the last one that it wrote.
+    /// The last text from which the written one certainly derives, if the editor's changes have contradicted one
+    /// another since: the text before these changes, or the last one that the editor wrote.
     var origin: TextBase?
     var writtenOutOfStep: TextBase?
     /// The count of claims when the file was last read: later ones may be about what it holds since.
@@ -91,7 +91,7 @@ final class OpenFile {
 
   /// The editor says that the file holds its text.
   ///
-  /// - Parameter isOnlyOrigin: whether the text is not known, but has grown out of this one.
+  /// - Parameter isOnlyOrigin: whether the written text is unknown, and only derives from this one.
   func wrote(_ base: TextBase, isOnlyOrigin: Bool = false) {
     if !isOnlyOrigin { claims.writtenOutOfStep = nil }
     claims.origin = isOnlyOrigin ? claims.writtenOutOfStep ?? base : nil
@@ -242,7 +242,7 @@ final class OpenFile {
       }
     }
     if binding == nil { files.planner?.plan(handle, text: note.content) }
-    Self.log.notice("Merged what another program wrote to the working file of \(key.document).")
+    Self.log.notice("Merged another program's changes to the working file of \(key.document).")
   }
 
   /// Compares the file with the texts that it may have, and merges the rest.

@@ -48,9 +48,9 @@ extension Session {
   /// Whether another process of this person is running.
   public var isServiceRunning: Bool { !editor.service.repo.siblings.isEmpty }
 
-  /// Returns the first result of `look` that is not nil. Looks again when another process tells of an event, connects or ends,
-  /// when the document has changed or another process has stored a record of it, and in any case after `silence`: not every end of
-  /// what a command waits for is told.
+  /// Returns the first result of `look` that is not nil. Looks again when another process reports an event, connects or
+  /// ends, when the document has changed or another process has stored a record of it, and in any case after `silence`:
+  /// not everything that ends a command's wait is reported.
   public func result<Result>(
     lookingAgainAfter silence: Duration, at document: DocumentId? = nil,
     of look: @AutomergeRepo () async throws -> Result?

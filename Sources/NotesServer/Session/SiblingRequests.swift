@@ -10,8 +10,9 @@ protocol SiblingRequestPerforming: AnyObject {
 
 /// Requests that only the process with the network can carry out, passed to it by this person's other processes.
 ///
-/// A process with the network accepts a request at once, and answers when it is done. A process without the network
-/// passes requests and answers on: the processes form a star, so each message reaches every process once.
+/// A process with the network reports at once that it has accepted a request, and answers when it is done. A process
+/// without the network passes requests and answers on: the processes form a star, so each message reaches every process
+/// once.
 @AutomergeRepo
 final class SiblingRequests {
   /// How long to wait for a process to accept the request.
@@ -20,7 +21,7 @@ final class SiblingRequests {
   static let maximumAcceptance: Duration = .seconds(15)
   /// The time limit for an answer: joining a large note may take long.
   static let maximumWait: Duration = .seconds(120)
-  /// The most requests that a process passes on at a time.
+  /// The most passed-on requests that a process remembers; beyond that it forgets the oldest.
   static let maximumPassedOn = 256
 
   private static let requestType = "notes-request"

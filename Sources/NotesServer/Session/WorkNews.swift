@@ -1,7 +1,7 @@
 import AutomergeRepo
 
-/// Shows in a plain client what takes a while: opening a note, and receiving its changes. Clients with a plugin show the
-/// status and events instead.
+/// Shows work that takes a while in a plain client: opening a note, and receiving its changes. Clients with a plugin
+/// show the status and events instead.
 @AutomergeRepo
 final class WorkNews {
   private let editor: Editor
@@ -12,7 +12,7 @@ final class WorkNews {
 
   init(_ editor: Editor) { self.editor = editor }
 
-  /// Call when the work on a buffer may have begun, gone on, or ended.
+  /// Call when the work on a buffer may have begun, advanced or ended.
   func look(at uri: String) {
     guard isShown else { return }
     tell(.work(work(on: uri), of: uri))
@@ -27,7 +27,7 @@ final class WorkNews {
   /// Call when the editor ends the session.
   func end() { tell(.ended) }
 
-  // MARK: What is done
+  // MARK: The present work
 
   private func work(on uri: String) -> WorkProgress.Work? {
     switch editor.buffers[uri] {
@@ -44,7 +44,7 @@ final class WorkNews {
     editor.service.notebook[key]?.title ?? editor.service.title(of: key.document)
   }
 
-  // MARK: Telling it
+  // MARK: Messages
 
   private func tell(_ event: WorkProgress.Event) {
     for message in progress.receive(event, at: editor.service.clock.now) { send(message) }

@@ -1,4 +1,4 @@
-/// Decides what a plain client is shown of work that takes a while, in the words of LSP's work-done progress.
+/// Decides which of LSP's progress messages a plain client gets about work that takes a while.
 ///
 /// Each buffer has at most one piece of work:
 ///
@@ -6,26 +6,26 @@
 ///      ▲                    │                                        │                             │
 ///      └────────────────────┴────────── it is done ──────────────────┴── it is done: end ──────────┘
 ///
-/// A client that refuses, or does not answer, is not asked again. Peers decide how much work there is and how often it begins,
-/// so there is a limit on all messages together.
+/// A client that refuses, or does not answer, is not asked again. Peers decide how much work there is and how often it
+/// begins, so there is a limit on all messages together.
 struct WorkProgress {
-  /// What is done about a buffer.
+  /// The work on a buffer.
   struct Work: Hashable {
     enum Kind: Hashable { case opening, receiving }
 
     let kind: Kind
     let title: String
-    /// From whom, or for whom it waits.
+    /// The people whose changes arrive, or the peer or store for which the opening waits.
     let message: String?
-    /// Nil while it is unknown; a client may then ignore a later one.
+    /// Nil while it is unknown; a client may then ignore later percentages.
     let percent: Int?
 
-    /// Whether another state belongs to the same piece of work, so that only message and percentage differ.
+    /// Whether another state belongs to the same piece of work: only message and percentage may differ.
     func isSamePiece(as other: Work) -> Bool { kind == other.kind && title == other.title }
   }
 
   enum Event: Hashable {
-    /// What is being done about a buffer now; nil for nothing.
+    /// The present work on a buffer; nil if there is none.
     case work(Work?, of: String)
     /// The client's answer to the latest `create`.
     case answered(isAccepted: Bool)
@@ -42,7 +42,7 @@ struct WorkProgress {
     case end(token: String)
   }
 
-  /// The interval between two messages that no answer of the client's causes, other than ends.
+  /// The shortest time between two messages. An end, and a begin that an answer of the client causes, may come sooner.
   static let interval: Duration = .milliseconds(200)
   /// How long receiving must last before it is shown: each edit of a person who types takes a moment to arrive.
   static let patience: Duration = .milliseconds(500)
@@ -56,7 +56,7 @@ struct WorkProgress {
 
     var work: Work
     var stage = Stage.begun
-    /// When it may be told next; the piece whose turn came first is told first.
+    /// When its next message may be sent; the piece whose turn came first goes first.
     var turn: Duration
   }
 
@@ -68,7 +68,7 @@ struct WorkProgress {
   private var nextMessage: Duration?
   private var isOver = false
 
-  /// The buffers of which work is known.
+  /// The buffers on which there is work.
   var uris: [String] { pieces.keys.sorted() }
   var isIdle: Bool { pieces.isEmpty }
 
@@ -95,7 +95,7 @@ struct WorkProgress {
     guard let work else { return end(of: uri) }
     guard let piece = pieces[uri], piece.work.isSamePiece(as: work) else {
       let ends = end(of: uri)
-      // An opening is reported once it has taken its time.
+      // The caller reports an opening only once it has taken a while.
       pieces[uri] = Piece(work: work, turn: now + (work.kind == .opening ? .zero : Self.patience))
       return ends
     }
@@ -112,14 +112,14 @@ struct WorkProgress {
     guard let (uri, token) = asked else { return [] }
     asked = nil
     guard isAccepted else { return receive(.ended, at: now) }
-    // The work may be done, or another one may have begun.
+    // That work may have ended by now, and other work may have begun.
     guard let piece = pieces[uri], case .asked(token: token) = piece.stage else { return [] }
     pieces[uri]?.stage = .shown(token: token, told: piece.work)
     pieces[uri]?.turn = now + Self.interval
     return [.begin(token: token, piece.work)]
   }
 
-  /// The piece that is to be told next.
+  /// The piece whose message is next.
   private var next: (uri: String, turn: Duration)? {
     let due = pieces.filter { _, piece in
       switch piece.stage {
@@ -165,10 +165,11 @@ extension WorkProgress.Work {
       percent: nil)
   }
 
-  /// Nil if none of the people brings anything.
+  /// Nil if no person's changes are arriving.
   static func receiving(_ title: String, from people: [PersonStatus]) -> Self? {
     let senders = people.filter { $0.percentReceived != nil }
-    // All of them have to bring what they have. 0 is also said of a person who has not told how much there is.
+    // The smallest counts, because everything has to arrive. 0 may also mean that a person has not reported how much
+    // there is.
     guard let percent = senders.compactMap(\.percentReceived).min() else { return nil }
     let names = Set(senders.map { DisplayWidth.cut(OneLine.shown($0.person.name), to: maximumNameLength) })
     let shown = names.count > maximumNames ? "\(names.count) people" : names.sorted().joined(separator: ", ")
@@ -177,7 +178,7 @@ extension WorkProgress.Work {
       percent: percent > 0 ? percent : nil)
   }
 
-  /// A later state. The percentage does not fall, as LSP demands, though a peer may have more changes by now.
+  /// A later state. As LSP demands, the percentage does not fall, even if a peer has more changes by now.
   fileprivate func followed(by later: Self) -> Self {
     let percents = [percent, later.percent].compactMap(\.self)
     return Self(kind: kind, title: title, message: later.message, percent: percents.max())

@@ -8,12 +8,12 @@ final class PasscodePeers: NetworkDelegate {
     case agreed(PeerId, PeerMetadata)
     case received(RepoMessage, from: PeerId)
     case crowded(PeerId, Bool)
-    /// A peer that had proved it has left.
+    /// A peer that had proved that it knows the passcode has left.
     case left(PeerId)
     case refused(PeerId)
   }
 
-  /// A peer that has not proved it yet.
+  /// A peer that has not proved yet that it knows the passcode.
   private struct Candidate {
     var handshake: PasscodeHandshake
     let metadata: PeerMetadata

@@ -46,7 +46,7 @@ import Testing
     ("old\nb\n", "old\nmine\nb\n", "new\nb\n", "new\nmine\nb\n"),
     ("bold\nb\n", "mine\nbold\nb\n", "sold\nb\n", "mine\nsold\nb\n"),
     ("to be\nold\nb\n", "to be\nmine\nold\nb\n", "to do\nb\n", "to do\nmine\nb\n"),
-    // A line was replaced by others that have words of it, and deleted on the other side.
+    // One side replaced a line by others that share words with it, and the other side deleted the line.
     ("a\nline 3 eggs\nb\n", "a\nb\n", "a\nline 9 eggs\nline 13 eggs\nb\n", "a\nline 9 eggs\nline 13 eggs\nb\n"),
     // Both replaced the same line.
     ("a\nold\nb\n", "a\nmine\nmore\nb\n", "a\ntheirs\nb\n", "a\ntheirs\nmine\nmore\nb\n"),

@@ -68,7 +68,7 @@ struct LateWordsTests {
     #expect(try new.text(obj: text) == "one\nearly Ben\ntwo\n")
   }
 
-  /// Carol and Ben kept writing, each on top of the other's changes, before Carol learnt of it.
+  /// Carol and Ben kept writing, each on top of the other's changes, before Carol learnt of the removal.
   @Test func wordsOnTopOfThoseThatStayOutAreBroughtWithoutThem() throws {
     let (old, text) = try note("one\ntwo\nthree\n")
     let new = old.fork()

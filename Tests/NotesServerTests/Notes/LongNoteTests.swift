@@ -4,8 +4,8 @@ import Testing
 
 @testable import NotesServer
 
-/// A note that begins with a long text: a peer merges a change as a whole, and only small ones at once, so the text is
-/// several changes.
+/// A note that begins with a long text: a peer merges each change as a whole, and only a small one without delay, so
+/// the text is several changes.
 struct LongNoteTests {
   private let time = Date(timeIntervalSince1970: 0)
 

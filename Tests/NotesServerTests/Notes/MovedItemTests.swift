@@ -178,7 +178,7 @@ import Testing
     #expect(ana.length(obj: agendas) == 2, "the copy that does not count is gone")
   }
 
-  /// A third person receives one of the moves, types there, and then receives the other. Either of the two may count.
+  /// A third person receives one of two moves, types there, and then receives the other, which counts instead.
   @Test func whatAThirdOneTypedIntoTheMoveThatDoesNotCountComesToo() throws {
     let cleo = ana.fork()
     try type("fresh ", at: 0, in: ana)

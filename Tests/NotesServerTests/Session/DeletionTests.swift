@@ -89,7 +89,7 @@ import Testing
     withExtendedLifetime(other) {}
   }
 
-  /// The second event replaced the first one, which named the editor's command.
+  /// A second event used to replace the first one, which named the editor's command.
   @Test func aDeletionByOthersIsToldOnceThoughMoreOfTheNoteComesMeanwhile() async throws {
     let (ana, id) = try await serviceWithNote()
     let handle = try await ana.handle(of: id)
@@ -102,7 +102,7 @@ import Testing
     try await ana.service.fileSync.synchronize(handle)
     try await ana.wait(for: "the file to be gone") { ana.files["/notes/Shopping.md"] == nil }
     let later = world.clock.now + .seconds(3)
-    try await ana.wait(for: "whatever else is told") { world.clock.now >= later }
+    try await ana.wait(for: "any further news") { world.clock.now >= later }
     #expect(ana.events("detached").map { $0["reason"] } == ["deletedForEveryone"])
     #expect(ana.events("deleted").allSatisfy { $0["message"] == nil }, "told again")
   }
@@ -124,7 +124,7 @@ import Testing
     _ = try await ana.request("notes/delete", ["uri": .string(uri)])
     try await ana.wait(for: "the file to be gone") { ana.files[path] == nil }
     let later = world.clock.now + .seconds(3)
-    try await ana.wait(for: "whatever else is told") { world.clock.now >= later }
+    try await ana.wait(for: "any further news") { world.clock.now >= later }
     #expect(ana.events("detached").map { $0["reason"] } == ["itemDeleted"])
     #expect(ana.events("recovered").isEmpty)
     #expect(try await ana.recoveredTexts() == ["tea\n"])

@@ -8,8 +8,8 @@ import Testing
 
 @testable import NotesServer
 
-/// A client without a plugin whose changes contradict what the service knows of its text. The person is told to save, close and
-/// reopen the buffer: that brings every word of both people together.
+/// A client without a plugin whose changes contradict what the service knows of its text. The service tells the person
+/// to save, close and reopen the buffer, which brings all words of both people together.
 @AutomergeRepo @Suite struct OutOfStepTests {
   /// Ana's document, and Ben's editor, which is a plain client.
   @AutomergeRepo
@@ -201,7 +201,7 @@ import Testing
     try pair.ana(0, "by Ana meanwhile")
     pair.types(3, "flour")
     try await pair.settle()
-    // His stale buffer goes over the file.
+    // He overwrites the file with his stale buffer.
     try await reopen(pair, pace)
     try await expectSame(pair, ["by Ana meanwhile", "tea", "by Ana before", "milk", "flour"])
   }
@@ -247,7 +247,7 @@ import Testing
     #expect(pair.offerCount == 0 && pair.lines == ["flour", "tea", "milk"])
   }
 
-  /// Another editor of Ben's has saved the note meanwhile; his stale buffer goes over that.
+  /// Another editor of Ben's has saved the note meanwhile; his stale buffer overwrites that.
   @Test(arguments: Pace.allCases, [true, false])
   func aLineThatAnotherEditorHasSavedIsNotLost(_ pace: Pace, deletes: Bool) async throws {
     let pair = try await Pair(["tea", "milk", "rye"])
@@ -275,8 +275,8 @@ import Testing
     try await expectSame(pair, ["tea", "milk", "eggs", "flour"])
   }
 
-  /// Both type and delete at random, before and after Ben's editor goes out of step. A line that was typed and deleted again may
-  /// come back, because losing one is worse.
+  /// Both people type and delete at random, before and after Ben's editor gets out of step. A line that was typed and
+  /// deleted may return, because losing one is worse.
   @Test(arguments: Array(1...20) + [34, 35, 59, 91, 158, 213, 354, 457] as [UInt64])
   func noLineIsLostOrThereTwiceWhateverBothDid(seed: UInt64)
     async throws

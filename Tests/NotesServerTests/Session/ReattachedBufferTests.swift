@@ -152,7 +152,8 @@ import Testing
     #expect(ben.text(of: note.id)?.split(separator: "\n").sorted() == ["bread", "eggs", "milk", "tea"])
   }
 
-  /// While no service was there, the editor saved the buffer, read the file again, and moved a line; it may have saved that, too.
+  /// While no service ran, the editor saved the buffer, read the file again, and moved a line; it may have saved that,
+  /// too.
   @Test(arguments: ["tea\nmilk\noat bread\n", "oat bread\ntea\nmilk\n"])
   func whatWasSavedReadAgainAndMovedStandsOnce(file: String) async throws {
     let (note, ben) = try await shared("tea\n")

@@ -8,7 +8,7 @@ import Testing
 
 @testable import NotesServer
 
-/// What a client without a plugin is shown while a note is opened, or its changes arrive.
+/// The progress that a client without a plugin gets while a note is opened, or its changes arrive.
 @AutomergeRepo @Suite struct WorkNewsTests {
   private let world = RepoWorld(random: RandomSource(SeededGenerator(seed: 9)))
   private let path = "/notes/Shopping.md"
@@ -115,7 +115,7 @@ import Testing
     #expect(asked() == 1 && told(ben, "begin").isEmpty)
   }
 
-  /// A client with a plugin shows events, and one that has not said that it shows progress may not be asked.
+  /// A client with a plugin shows events, and a client that does not offer progress must not be asked.
   @Test(
     arguments: [
       ["capabilities": ["window": ["workDoneProgress": true]], "initializationOptions": ["notes": ["protocol": 1]]],
@@ -177,7 +177,7 @@ import Testing
     #expect(ben.service.repo.handle(of: note.id)?.inSync(with: PeerId("host")) == true)
     let percents = (told(ben, "begin") + told(ben, "report")).compactMap { $0["percentage"]?.intValue }
     #expect(percents == percents.sorted())
-    // A person who types is not work that takes a while.
+    // A person's typing does not count as work that takes a while.
     let count = ben.sent.count
     try note.change { document in
       let content = try #require(NoteDocument(document)).content

@@ -4,7 +4,7 @@ import Testing
 
 @testable import NotesServer
 
-/// What a plain client is shown of work that takes a while, as a value.
+/// The progress messages of a plain client about work that takes a while, decided by a value.
 @Suite struct WorkProgressTests {
   private typealias Work = WorkProgress.Work
 

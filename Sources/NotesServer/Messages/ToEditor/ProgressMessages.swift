@@ -9,11 +9,11 @@ struct CreateProgressRequest: ServerRequest {
 
   var params: JSONValue { ["token": .string(token)] }
 
-  /// Whether the client has not refused.
+  /// Whether the client has accepted.
   func answer(_ result: JSONValue?) -> Bool { result != nil }
 }
 
-/// `$/progress`: how far a piece of work is.
+/// `$/progress`: the state of a piece of work.
 struct ProgressNotification: ServerNotification {
   static let method = "$/progress"
 
@@ -28,7 +28,7 @@ struct ProgressNotification: ServerNotification {
 
   var params: JSONValue { ["token": .string(token), "value": value] }
 
-  /// A report repeats what is as before, because Neovim 0.7 would forget it.
+  /// A report repeats unchanged members, because Neovim 0.7 would forget them.
   private var value: JSONValue {
     switch state {
     case .begin(let work):

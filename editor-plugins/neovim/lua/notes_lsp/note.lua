@@ -285,7 +285,7 @@ local function listen(note)
   })
 end
 
--- Keeps what the file held when it is read again: until reopen(), and until there is a service, more may be typed.
+-- Keeps the file's text when Neovim reads the file again: the person may type more before reopen(), or a service, runs.
 local function keep_file_text(note)
   api.nvim_create_autocmd("BufReadPost", { buffer = note.buf, callback = function()
     if notes[note.buf] ~= note then return true end

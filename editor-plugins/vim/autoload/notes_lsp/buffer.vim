@@ -229,7 +229,7 @@ def Reopen(note: dict<any>)
   note.hint = {}
   note.opened = v:null
   if !note.isOpen
-    # What the service knew about the buffer is outdated. The next one is told what the file held, and what was typed since.
+    # What the service knew is outdated. The next one gets the file's text, and so knows what was typed since.
     note.wasOpen = false
     note.had = []
     if !getbufvar(note.bufnr, '&modified')
