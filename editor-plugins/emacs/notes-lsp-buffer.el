@@ -93,7 +93,9 @@ are new to it."
                       :version ,(notes-lsp--note-version note)
                       :text ,(notes-lsp--text note))
        ,@(cond
-          ((and reattach (or (notes-lsp--note-had note) (notes-lsp--note-opened note)))
+          ((and reattach (or (notes-lsp--note-had note)
+                             (not (member (notes-lsp--note-opened note)
+                                          (list nil (notes-lsp--text note))))))
            `(:notes (:reattach t
                      ,@(when (notes-lsp--note-had note)
                          (list :run (caar (notes-lsp--note-had note))
@@ -102,7 +104,7 @@ are new to it."
                                                      (notes-lsp--note-had note)))))
                      ,@(when (notes-lsp--note-opened note)
                          (list :opened (notes-lsp--note-opened note))))))
-          ((and (not reattach) (notes-lsp--note-id note))
+          ((and (or (not reattach) (notes-lsp--note-opened note)) (notes-lsp--note-id note))
            `(:notes (:id ,(notes-lsp--note-id note)))))))
     (unless reattach (setf (notes-lsp--note-had note) nil))
     (let ((run (plist-get notes-lsp--capabilities :run)))
@@ -199,7 +201,8 @@ the file last held, so that no words are lost because they were not saved."
         ;; gets the file's text, and so knows what was typed since.
         (setf (notes-lsp--note-had note) nil
               (notes-lsp--note-opened note)
-              (unless (buffer-modified-p) (notes-lsp--text note)))
+              (unless (or (buffer-modified-p) (notes-lsp--invalid-position note))
+                (notes-lsp--text note)))
         (notes-lsp--want-full-text note)
         (notes-lsp--schedule note)))))
 

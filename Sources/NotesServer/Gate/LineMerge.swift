@@ -35,13 +35,16 @@ struct LineMerge {
   }
 
   private func newLines(of hunks: [LineHunk], beside others: [LineHunk]) -> [ArraySlice<UInt8>] {
-    let deleted = others.filter(\.lines.isEmpty).map(\.base)
+    var deleted = others.filter(\.lines.isEmpty).map(\.base)[...]
     return hunks.flatMap { hunk in
       var kept: [UInt8] = []
       var start = hunk.base.lowerBound
-      for range in deleted where range.overlaps(hunk.base) {
-        kept += base[start..<max(start, range.lowerBound)]
+      while let range = deleted.first, range.lowerBound < hunk.base.upperBound {
+        kept += base[start..<max(start, min(range.lowerBound, hunk.base.upperBound))]
         start = min(hunk.base.upperBound, max(start, range.upperBound))
+        // A deletion that goes on behind this hunk counts for the next one, too.
+        guard range.upperBound <= hunk.base.upperBound else { break }
+        deleted.removeFirst()
       }
       kept += base[start..<hunk.base.upperBound]
       let old = Self.words(of: kept[...])

@@ -7,6 +7,7 @@ extension BufferBinding {
 
   func takeIn(version: Int, rev: Int?, changes: [ContentChange]) {
     let wasLost = buffer.awaitsFullText
+    defer { if wasLost, !buffer.awaitsFullText { file.isBackInStep() } }
     let before = mayWrite ? [] : buffer.textBefore(fullTextWith: rev, source: source)
     let lackedNothing = buffer.clientToDocument.isIdentity
     updates.clientChanged()

@@ -85,13 +85,14 @@ final class BufferOpener {
           let base = try await takeIn(opened: opened, at: path, record.key, handle, early: early)
         {
           (origin, held) = (.known(base, object: base.object), base)
-        } else if isGuessed {
+        } else if isGuessed, reattachment?.isReread != true {
           let bases = try await reading(uri, opening.number) { [service] in
             try await service.notebook.clientBases(of: record.key, run: reattachment?.run)
           }
           origin = bases.isEmpty ? .stayed(early.map { $0.withChanges(of: reattachment?.run) }) : .oneOf(bases)
-        } else if !isReattached {
+        } else if !isReattached || isGuessed {
           origin = try await self.origin(of: text, at: path, record.key, openedAs: wasPlain ? plain.opened : nil)
+          if isReattached, case .stayed(let left) = origin { origin = .stayed(left + early) }
           // A process that was killed may have merged the file's text without recording that.
           if origin?.mayBeKnownElsewhere ?? false {
             _ = try await reading(uri, opening.number) { [service] in try await service.environment.catchUp(handle) }

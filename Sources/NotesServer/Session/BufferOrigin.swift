@@ -52,6 +52,9 @@ struct Reattachment {
   var memories: [KilledJournals.Memory] = []
   /// The text that the client opened first, if no service has confirmed having it.
   var opened: [UInt8]?
+
+  /// Whether the client has read the file since the last service: what it had of that one does not count.
+  var isReread: Bool { run == nil && memories.isEmpty && opened != nil }
 }
 
 extension FileContents {

@@ -17,6 +17,8 @@ final class OpenFile {
   /// How long after the last event the file is read: programs write in several steps, and an editor's report of its own
   /// write may still be on its way.
   static let quietTime: Duration = .milliseconds(200)
+  /// Closing waits at most this many seconds until a file that was just written is certainly finished.
+  private static let maximumWait: Double = 1
   /// A file that was read sooner than this after a write may be written again without a new mark.
   private static let markGranularity: TimeInterval = 0.05
   /// The pause before a retry after the store has failed.
@@ -111,6 +113,9 @@ final class OpenFile {
     planned = environment.clock.schedule(after: Self.quietTime) { [weak self] in self?.look() }
   }
 
+  /// The service knows the buffer's text again.
+  func isBackInStep() { claims.writtenOutOfStep = nil }
+
   /// The buffer has another text object open now: rebases what the file holds to that.
   func follow(_ moved: NoteDocument) {
     (content, seen.digest, seen.mark) = (moved.content, nil, nil)
@@ -119,7 +124,9 @@ final class OpenFile {
 
   /// The document is about to go back to these heads.
   func rebase(to heads: Set<ChangeHash>, in note: NoteDocument) {
-    claims.all = claims.all.map { $0.rebased(to: heads, in: note) ?? $0 }
+    let rebased = { (base: TextBase) in base.rebased(to: heads, in: note) ?? base }
+    claims.all = claims.all.map(rebased)
+    (claims.origin, claims.writtenOutOfStep) = (claims.origin.map(rebased), claims.writtenOutOfStep.map(rebased))
   }
 
   /// The editor has read a file that another program wrote, and is about to overwrite it.
@@ -282,7 +289,14 @@ final class OpenFile {
         claims.hasWaited = true
         return later()
       }
-      guard mark.timeUntilSettled(readFrom: dates) == nil else { return later() }
+      if let rest = mark.timeUntilSettled(readFrom: dates) {
+        // Nobody looks again at a closed file, and the next one to open it does not know the origin.
+        guard binding == nil, claims.origin != nil, rest < Self.maximumWait,
+          await environment.clock.pause(for: .seconds(rest))
+        else { return later() }
+        looksAgain = true
+        return
+      }
       // The working-file sync is responsible for a file that is not open.
       guard binding != nil || claims.origin != nil else { return }
       guard environment.mayWrite(key.document) else { return try await refuse(contents.text, besides: note, digest) }
@@ -351,8 +365,11 @@ final class OpenFile {
 
   private func know(_ base: TextBase, _ digest: [UInt8]? = nil) async throws {
     seen.digest = digest
-    if claims.origin != nil { claims.writtenOutOfStep = base }
+    let isOutOfStep = claims.origin != nil
+    if isOutOfStep { claims.writtenOutOfStep = base }
     forgetClaims()
+    // The editor has written again since: that text derives from this one.
+    if isOutOfStep, !claims.all.isEmpty { claims.origin = base }
     environment.fileHas(base, key)
     environment.notebook.update(key) { $0.textObject = base.object ?? $0.textObject }
     seen.isUnstored = true

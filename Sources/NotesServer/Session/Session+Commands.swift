@@ -34,7 +34,7 @@ extension Session {
   /// Whether a note's file has the text that the process with the network has.
   public func isFileCurrent(_ id: DocumentId) async throws -> Bool {
     // Once that process has stored its text, this one can read it: the connection between the two may bring it later.
-    let status = try await performInService("notes/status", [:])
+    let status = try await performInService("notes/status", ["id": .string(id.description)])
     guard status?["stored"]?.boolValue ?? !isServiceRunning else { return false }
     let service = editor.service
     let handle = try await service.fetch(id)

@@ -131,7 +131,7 @@ import Testing
     }
 
     func save() {
-      ben.files.write(path, lines.map { $0 + "\n" }.joined())
+      ben.files.write(path, lines.map { $0 + "\n" }.joined(), at: world.clock.date)
       ben.send("textDocument/didSave", ["textDocument": ["uri": .string(uri)]])
     }
 

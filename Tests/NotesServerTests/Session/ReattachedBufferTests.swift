@@ -165,6 +165,28 @@ import Testing
     #expect(ben.text(of: note.id) == "oat bread\ntea\nmilk\n")
   }
 
+  /// The last service had shown the client what another person typed; then the client read the file, which lacks that.
+  @Test(arguments: [2, 30_000]) func whatOthersTypedStaysWhenTheFileIsReadAgain(lineCount: Int) async throws {
+    let text = (1...lineCount).map { "line \($0)\n" }.joined()
+    let (note, ben) = try await shared(text)
+    ben.open(uri, text)
+    try await ben.wait(for: "the note") { ben.binding(uri) != nil }
+    try append("eggs\n", to: note)
+    try await ben.wait(for: "the edit") { ben.sent.contains { $0["method"] == "notes/edit" } }
+    ben.send("notes/ack", ["uri": .string(uri), "version": 1, "rev": 1])
+    try await ben.pass(.seconds(5))
+    world.crash("ben")
+    ben.files[path] = Array(text.utf8)
+    let next = ServiceUnderTest(world, files: ben.files)
+    world.connect("host", "ben")
+    try await next.start()
+    next.open(uri, text + "bread\n", reattach: true, opened: text)
+    try await next.wait(for: "the note") { next.binding(uri) != nil }
+    try await next.pass(.seconds(1))
+    let lines = try #require(next.text(of: note.id)).split(separator: "\n")
+    #expect(lines.suffix(2).sorted() == ["bread", "eggs"] && lines.count == lineCount + 2)
+  }
+
   /// The person may also end the editor at once.
   @Test(arguments: 0..<12, [false, true])
   func whatIsSavedWhileTheBufferIsReopenedStandsOnce(turns: Int, ends: Bool) async throws {

@@ -1,13 +1,18 @@
 import AutomergeRepo
 import JSONRPC
 
-/// `notes/status`: what is stored, which peers have it, and what this person may do; of a note, or of the whole service.
+/// `notes/status`: what is stored, which peers have it, and what this person may do; of a note that is open, or of the whole service; with the
+/// id of a note, whether just that one is stored.
 struct StatusRequest: EditorRequest {
   static let method = "notes/status"
 
   let uri: String?
+  let id: DocumentId?
 
-  init(_ params: Parameters) throws(ResponseError) { uri = try params.stringIfPresent("uri") }
+  init(_ params: Parameters) throws(ResponseError) {
+    uri = try params.stringIfPresent("uri")
+    id = try params.stringIfPresent("id").flatMap { DocumentId($0) }
+  }
 
   func perform(for editor: Editor) async throws -> Result {
     switch uri.flatMap({ editor.buffers[$0] }) {
@@ -19,7 +24,10 @@ struct StatusRequest: EditorRequest {
       var status = ServiceStatus(editor.service)
       status.isStored = false
       return Result(json: status.json)
-    case .plain, nil: return Result(json: ServiceStatus(editor.service).json)
+    case .plain, nil:
+      var status = ServiceStatus(editor.service)
+      if let id { status.isStored = editor.service.repo.handle(of: id)?.isStored ?? true }
+      return Result(json: status.json)
     }
   }
 

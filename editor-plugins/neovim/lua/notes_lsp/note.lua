@@ -289,7 +289,7 @@ end
 local function keep_file_text(note)
   api.nvim_create_autocmd("BufReadPost", { buffer = note.buf, callback = function()
     if notes[note.buf] ~= note then return true end
-    note.file_text = table.concat(apply.lines_of(note.buf, false), "\n")
+    note.file_text = table.concat(vim.tbl_map(text.sendable, apply.lines_of(note.buf, false)), "\n")
   end })
 end
 

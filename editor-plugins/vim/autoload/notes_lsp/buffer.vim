@@ -226,21 +226,23 @@ enddef
 # A reload shows the file, not an edit of the user: the service compares it with the last known content of the file, so
 # that no unsaved words are lost.
 def Reopen(note: dict<any>)
+  const lines = text.OfBuffer(note.bufnr, note.shadow == [''])
+  const isSendable = text.IsSendable(lines->join(''))
   note.hint = {}
   note.opened = v:null
   if !note.isOpen
     # What the service knew is outdated. The next one gets the file's text, and so knows what was typed since.
     note.wasOpen = false
     note.had = []
-    if !getbufvar(note.bufnr, '&modified')
-      note.opened = text.OfBuffer(note.bufnr, note.shadow == [''])->join("\n")
+    if isSendable && !getbufvar(note.bufnr, '&modified')
+      note.opened = lines->join("\n")
     endif
   endif
-  if !note.isOpen || !text.IsSendable(text.OfBuffer(note.bufnr, note.shadow == [''])->join(''))
+  if !note.isOpen || !isSendable
     sync.Flush(note, true)
     return
   endif
-  note.shadow = text.OfBuffer(note.bufnr, note.shadow == [''])
+  note.shadow = lines
   note.bytes = text.ByteCount(note.shadow)
   note.tick = getbufvar(note.bufnr, 'changedtick')
   note.version += 1
