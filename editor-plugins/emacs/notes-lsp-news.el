@@ -26,6 +26,7 @@
 (defvar notes-lsp--waiting-news nil "List of (TEXT . URGENT), oldest first.")
 (defvar notes-lsp--unread nil "Non-nil while the echo area has what must be read.")
 (defvar notes-lsp--shown-news nil "The message that was shown last.")
+(defvar notes-lsp--said nil "The line that a command showed last.")
 (defvar notes-lsp--urgent nil
   "Non-nil while the echo area is to say where the person's words are.")
 (defvar notes-lsp--news-pause nil "Timer that shows the next message.")
@@ -79,7 +80,7 @@ been read yet, it is news like any other."
     (cond ((string-blank-p text) nil)
           ((or notes-lsp--late (and notes-lsp--unread notes-lsp--urgent)) (notes-lsp--news text))
           (t (notes-lsp--log-line text)
-             (message "%s" (notes-lsp--line text))))))
+             (message "%s" (setq notes-lsp--said (notes-lsp--line text)))))))
 
 (defun notes-lsp--refuse (text)
   "Signal a `user-error' with TEXT."
@@ -95,14 +96,16 @@ been read yet, it is news like any other."
 
 (defun notes-lsp--urge (text)
   "Show TEXT, which says where the person's words are, before everything else.
-A message of ours that has not been read yet waits again."
+A message of ours that has not been read yet waits again, also if the result
+of a command has taken its place."
   (let ((line (string-trim (or text ""))))
     (unless (string-empty-p line)
       (when (and notes-lsp--unread notes-lsp--shown-news (not notes-lsp--urgent)
-                 (equal (current-message) (notes-lsp--line notes-lsp--shown-news)))
+                 (member (current-message)
+                         (list (notes-lsp--line notes-lsp--shown-news) notes-lsp--said)))
         (push (cons notes-lsp--shown-news t) notes-lsp--waiting-news)
         (setq notes-lsp--unread nil
-        notes-lsp--urgent nil))
+              notes-lsp--urgent nil))
       (notes-lsp--log-line line)
       (setq notes-lsp--urgent (not notes-lsp--unread))
       (push (cons line t) notes-lsp--waiting-news)
@@ -145,7 +148,8 @@ A message of ours that has not been read yet waits again."
 
 (defun notes-lsp--news-read ()
   "Note that the person does something, and so has seen the echo area."
-  (setq notes-lsp--unread nil))
+  (setq notes-lsp--unread nil
+        notes-lsp--urgent nil))
 
 (defun notes-lsp--news-after-command ()
   "Show what waited for the command to end."

@@ -17,7 +17,8 @@
 (defmacro notes-test-told (&rest body)
   "Evaluate BODY with nothing to be read; `notes-test-told' has what is said."
   (declare (indent 0) (debug t))
-  `(let (notes-test-told notes-lsp--waiting-news notes-lsp--unread notes-lsp--news-pause)
+  `(let (notes-test-told notes-lsp--waiting-news notes-lsp--unread notes-lsp--urgent notes-lsp--said
+         notes-lsp--news-pause)
      (cl-letf (((symbol-function 'message)
                 (lambda (format &rest arguments)
                   (push (apply #'format format arguments) notes-test-told))))
@@ -193,6 +194,18 @@
     (notes-lsp--news-read)
     (notes-lsp--show-news)
     (should (equal (car notes-test-told) "Notes: Service running"))))
+
+(ert-deftest notes-test-where-the-words-are-is-shown-though-a-result-hides-what-is-unread ()
+  (notes-test-told
+    (notes-lsp--news-read)
+    (notes-lsp--warn "The service stopped")
+    (notes-lsp--say "Service running")
+    (cl-letf (((symbol-function 'current-message) (lambda () (car notes-test-told))))
+      (notes-lsp--urge ":NotesRecovered has your words"))
+    (should (equal (car notes-test-told) "Notes: M-x notes-recovered has your words"))
+    (notes-lsp--news-read)
+    (notes-lsp--end-news-pause)
+    (should (equal (car notes-test-told) "Notes: The service stopped"))))
 
 (ert-deftest notes-test-what-one-is-asked-to-do-is-not-said-once-one-does-it ()
   (notes-test-told

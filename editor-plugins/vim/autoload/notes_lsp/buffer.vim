@@ -226,7 +226,7 @@ enddef
 # A reload shows the file, not an edit of the user: the service compares it with the last known content of the file, so
 # that no unsaved words are lost.
 def Reopen(note: dict<any>)
-  const lines = text.OfBuffer(note.bufnr, note.shadow == [''])
+  final lines = text.OfBuffer(note.bufnr, note.shadow == [''])
   const isSendable = text.IsSendable(lines->join(''))
   note.hint = {}
   note.opened = v:null
