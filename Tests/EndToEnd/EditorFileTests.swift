@@ -92,8 +92,7 @@ struct EditorFileTests {
   private func saveWhileRestarting<Editor: EditorUnderTest>(_ kind: Editor.Type, _ isSeen: Bool) throws {
     let (ana, id, path) = try savedNote(kind, "List", "first", seed: 26)
     let other = isSeen ? try ana.session.user.startInitialized() : nil
-    let gate = ana.session.user.directory.file("gate")
-    try ana.setServiceCommand { ["sh", "-c", "until [ -e '\(gate)' ]; do sleep 0.05; done; exec \"$@\"", "sh"] + $0 }
+    let gate = try ana.holdNextService()
     let service = try #require(ana.session.records.last?.processId)
     kill(service, SIGSTOP)
     try ana.type(" unsent")
@@ -135,8 +134,7 @@ struct EditorFileTests {
   /// The next service finds lines in the file that the buffer has at other places.
   private func readAgainWhileRestarting<Editor: EditorUnderTest>(_ kind: Editor.Type) throws {
     let (ana, id, path) = try savedNote(kind, "List", "first", seed: 27)
-    let gate = ana.session.user.directory.file("gate")
-    try ana.setServiceCommand { ["sh", "-c", "until [ -e '\(gate)' ]; do sleep 0.05; done; exec \"$@\"", "sh"] + $0 }
+    let gate = try ana.holdNextService()
     ana.session.killService()
     try ana.waitForScreen("restarts; typing is kept")
     try ana.give(
@@ -168,9 +166,7 @@ struct EditorFileTests {
   private func writeWhileRestarting<Editor: EditorUnderTest>(_ kind: Editor.Type) throws {
     let (ana, id, path) = try savedNote(kind, "List", "first", seed: 25)
 
-    // The next service starts only when the test lets it.
-    let gate = ana.session.user.directory.file("gate")
-    try ana.setServiceCommand { ["sh", "-c", "until [ -e '\(gate)' ]; do sleep 0.05; done; exec \"$@\"", "sh"] + $0 }
+    let gate = try ana.holdNextService()
     ana.session.killService()
     try ana.waitForScreen("restarts; typing is kept")
     _ = try ChildProcess.run(["sed", "-i", "1i from sed", path])
@@ -284,6 +280,13 @@ struct EditorFileTests {
 }
 
 extension EditorUnderTest {
+  /// Holds the next service back until the returned file exists.
+  fileprivate func holdNextService() throws -> String {
+    let gate = session.user.directory.file("gate")
+    try setServiceCommand { ["sh", "-c", "until [ -e '\(gate)' ]; do sleep 0.05; done; exec \"$@\"", "sh"] + $0 }
+    return gate
+  }
+
   /// Types at the end of the last line with text.
   fileprivate func type(_ words: String) throws {
     try beginTypingAtEnd()

@@ -127,23 +127,27 @@ struct LanguageClientTests {
         throw ProcessError.timedOut(waitingFor: text, details: "\((try? terminal.screen()) ?? "")\n\(ben.log)")
       }
     }
+
+    /// Types below the text, as soon as the two services are in sync.
+    func typeLastLine(_ word: String, in client: Client) throws {
+      try wait(for: "Ben's service") {
+        try ana.process.request("notes/status", ["uri": .string(ana.client.uri)])["peers"]?[0]?["state"] == "inSync"
+      }
+      switch client {
+      case .eglot:
+        try terminal.press("M->")
+        try terminal.type(word)
+      case .neovim:
+        try terminal.type("Go" + word)
+        try terminal.press("Escape")
+      }
+    }
   }
 
   @Test(arguments: clients) func bothTypeInOneNote(_ client: Client) throws {
     let pair = try Pair(client, text: "# Shopping\n\ntea\n")
     try pair.sees("tea")
-    try pair.wait(for: "Ben's service") {
-      try pair.ana.process.request("notes/status", ["uri": .string(pair.ana.client.uri)])["peers"]?[0]?["state"]
-        == "inSync"
-    }
-    switch client {
-    case .eglot:
-      try pair.terminal.press("M->")
-      try pair.terminal.type("milk")
-    case .neovim:
-      try pair.terminal.type("Gomilk")
-      try pair.terminal.press("Escape")
-    }
+    try pair.typeLastLine("milk", in: client)
     try pair.wait(for: "Ben's word") { pair.ana.client.text.string.contains("milk") }
     pair.ana.client.edit(0..<0, with: "Both of us\n")
     pair.ana.client.flush()
@@ -166,18 +170,7 @@ struct LanguageClientTests {
     let proxy = ["python3", NotesBinary.packageRoot + "/Tests/EndToEnd/doubling_proxy.py"]
     let pair = try Pair(client, text: "# Shopping\n\ntea\n", proxy: proxy)
     try pair.sees("tea")
-    try pair.wait(for: "Ben's service") {
-      try pair.ana.process.request("notes/status", ["uri": .string(pair.ana.client.uri)])["peers"]?[0]?["state"]
-        == "inSync"
-    }
-    switch client {
-    case .eglot:
-      try pair.terminal.press("M->")
-      try pair.terminal.type("flour")
-    case .neovim:
-      try pair.terminal.type("Goflour")
-      try pair.terminal.press("Escape")
-    }
+    try pair.typeLastLine("flour", in: client)
     try pair.sees("Out of step")
     pair.ana.client.edit(0..<0, with: "By Ana meanwhile\n")
     pair.ana.client.flush()

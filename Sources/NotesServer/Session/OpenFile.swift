@@ -17,8 +17,6 @@ final class OpenFile {
   /// How long after the last event the file is read: programs write in several steps, and an editor's report of its own
   /// write may still be on its way.
   static let quietTime: Duration = .milliseconds(200)
-  /// Closing waits at most this many seconds until a file that was just written is certainly finished.
-  private static let maximumWait: Double = 1
   /// A file that was read sooner than this after a write may be written again without a new mark.
   private static let markGranularity: TimeInterval = 0.05
   /// The pause before a retry after the store has failed.
@@ -289,14 +287,7 @@ final class OpenFile {
         claims.hasWaited = true
         return later()
       }
-      if let rest = mark.timeUntilSettled(readFrom: dates) {
-        // Nobody looks again at a closed file, and the next one to open it does not know the origin.
-        guard binding == nil, claims.origin != nil, rest < Self.maximumWait,
-          await environment.clock.pause(for: .seconds(rest))
-        else { return later() }
-        looksAgain = true
-        return
-      }
+      guard mark.timeUntilSettled(readFrom: dates) == nil else { return later() }
       // The working-file sync is responsible for a file that is not open.
       guard binding != nil || claims.origin != nil else { return }
       guard environment.mayWrite(key.document) else { return try await refuse(contents.text, besides: note, digest) }

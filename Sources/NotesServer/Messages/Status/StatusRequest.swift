@@ -11,7 +11,7 @@ struct StatusRequest: EditorRequest {
 
   init(_ params: Parameters) throws(ResponseError) {
     uri = try params.stringIfPresent("uri")
-    id = try params.stringIfPresent("id").flatMap { DocumentId($0) }
+    id = try params.documentIdIfPresent("id")
   }
 
   func perform(for editor: Editor) async throws -> Result {
@@ -26,7 +26,10 @@ struct StatusRequest: EditorRequest {
       return Result(json: status.json)
     case .plain, nil:
       var status = ServiceStatus(editor.service)
-      if let id { status.isStored = editor.service.repo.handle(of: id)?.isStored ?? true }
+      // A document that is not in memory has been stored, if it is here at all.
+      if let id {
+        status.isStored = editor.service.repo.handle(of: id)?.isStored ?? (editor.service.notebook[id] != nil)
+      }
       return Result(json: status.json)
     }
   }
