@@ -134,9 +134,16 @@ public final class JournalFiles: Sendable {
 
   /// The dead processes that left a journal.
   @concurrent
-  public func deadRuns() async -> [String] {
+  public func deadRuns() async -> [String] { others { lockOfDead($0).map { close($0) } != nil } }
+
+  /// The other processes that have a journal and are alive. The kernel frees the locks of a process that has ended one by one:
+  /// for a moment this one may still be held, and others of the process be free.
+  @concurrent
+  public func livingRuns() async -> [String] { others { lockOfDead($0).map { close($0) } == nil } }
+
+  private func others(where isWanted: (String) -> Bool) -> [String] {
     let runs = Set(Self.names(in: directory).compactMap { $0.split(separator: ".").first.map(String.init) })
-    return runs.filter { $0 != run && lockOfDead($0).map { close($0) } != nil }.sorted()
+    return runs.filter { $0 != run && isWanted($0) }.sorted()
   }
 
   /// Removes the journal of a dead process.
@@ -147,9 +154,10 @@ public final class JournalFiles: Sendable {
     close(lock)
   }
 
+  /// A shared lock: several processes, and several tasks of one, may find the same journal at once.
   private func lockOfDead(_ run: String) -> Int32? {
     guard let lock = Self.openFile(path(run, "lock"), O_RDWR | O_CREAT) else { return nil }
-    if flock(lock, LOCK_EX | LOCK_NB) == 0 { return lock }
+    if flock(lock, LOCK_SH | LOCK_NB) == 0 { return lock }
     close(lock)
     return nil
   }

@@ -6,6 +6,7 @@ import JSONRPC
 import NotesServer
 import PeerNetwork
 import SQLiteStorage
+import Store
 
 /// `notes-lsp list`: the notes of the store, newest first.
 struct List: AsyncParsableCommand {
@@ -120,7 +121,9 @@ private struct StoredNotes {
   static func open(_ options: StoreOptions) async throws -> StoredNotes {
     let home = options.homeDirectory
     let storage = try await SQLiteStore.ofCommand(home: home)
-    return StoredNotes(reader: try await StoreReader(storage: storage, files: WorkingFileAdapter(home: home)))
+    let journals = JournalFiles(home: home, run: "reader")
+    return StoredNotes(
+      reader: try await StoreReader(storage: storage, files: WorkingFileAdapter(home: home), journals: journals))
   }
 
   /// The id of the note with this id or title; the text itself if the list has no such note.

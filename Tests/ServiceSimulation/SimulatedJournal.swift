@@ -54,6 +54,11 @@ final class SimulatedJournal: JournalAccess {
     return process.disk.journals.filter { $0.key != process.run && !$0.value.isLocked }.keys.sorted()
   }
 
+  func livingRuns() async -> [String] {
+    await process.waitForFiles()
+    return process.disk.journals.filter { $0.key != process.run && $0.value.isLocked }.keys.sorted()
+  }
+
   func remove(_ run: String) async {
     await process.waitForFiles()
     if process.isAlive, process.disk.journals[run]?.isLocked == false { process.disk.journals[run] = nil }

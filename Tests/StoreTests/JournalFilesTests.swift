@@ -11,6 +11,7 @@ import Testing
     #expect(mine.append([3]) == 3)
     #expect(await other.read("aa") == [1, 2, 3])
     #expect(await other.deadRuns() == [])
+    #expect(await other.livingRuns() == ["aa"])
     await other.remove("aa")
     #expect(await other.read("aa") == [1, 2, 3])
   }
@@ -33,6 +34,22 @@ import Testing
     }
     #expect(await other.deadRuns() == [])
     #expect(await other.read("aa") == nil)
+  }
+
+  @Test func aDeadProcessIsFoundByAllWhoLookAtOnce() async throws {
+    let home = try TemporaryDirectory()
+    do {
+      let dead = JournalFiles(home: home.path, run: "aa")
+      _ = dead.append([1])
+    }
+    let others = ["bb", "cc"].map { JournalFiles(home: home.path, run: $0) }
+    try await eventually { await others[0].deadRuns() == ["aa"] }
+    let found = await withTaskGroup { group in
+      for number in 0..<400 { group.addTask { await others[number % 2].deadRuns() } }
+      return await group.reduce(into: []) { $0.append($1) }
+    }
+    #expect(found.count { $0 == ["aa"] } == 400)
+    #expect(await others[0].livingRuns() == [])
   }
 
   /// Asks again until the condition holds; a deadline only ends a hang.

@@ -217,7 +217,13 @@ final class FileReconciler {
   ) async throws -> Bool {
     let key = NoteKey(handle.id, item: note.item)
     var editorTexts: [TextBase] = []
-    if !holds(contents, base, note) { editorTexts = try await notebook.editorTexts(of: key) }
+    if !holds(contents, base, note) {
+      if isStillThere, await environment.awaitEnd(ofHolderOf: key) {
+        planner?.plan(handle, text: nil)
+        return false
+      }
+      editorTexts = try await notebook.editorTexts(of: key)
+    }
     let merge: @Sendable (ThreeWayMerge.ReadText?) -> ThreeWayMerge = { [editorTexts] read in
       ThreeWayMerge(
         note: note, bases: base.map { [$0] } ?? [], encoding: .utf8, gate: .plain, possibleBases: editorTexts,

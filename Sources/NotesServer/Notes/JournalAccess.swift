@@ -14,6 +14,22 @@ public protocol JournalAccess: Sendable {
   func read(_ run: String) async -> [UInt8]?
   /// The dead processes that left a journal.
   func deadRuns() async -> [String]
+  /// The other processes that have a journal and are alive, or about to have ended.
+  func livingRuns() async -> [String]
   /// Removes the journal of a dead process.
   func remove(_ run: String) async
+}
+
+/// Journals that are read and not changed.
+struct UntouchedJournals: JournalAccess {
+  let base: any JournalAccess
+
+  func append(_ bytes: [UInt8]) -> Int? { nil }
+  func beginSegment() -> Int? { nil }
+  func removeSegments(before number: Int) {}
+  func end() {}
+  func read(_ run: String) async -> [UInt8]? { await base.read(run) }
+  func deadRuns() async -> [String] { await base.deadRuns() }
+  func livingRuns() async -> [String] { await base.livingRuns() }
+  func remove(_ run: String) async {}
 }

@@ -10,6 +10,8 @@ final class KilledJournals {
   private let log = Logger(label: "journal")
   /// Documents that were missing when a journal was read, so the journal was kept.
   private var waiting: Set<DocumentId> = []
+  /// The processes whose journals this one has read, whether or not it could remove them.
+  private var handled: Set<String> = []
   /// The task that reads the journals.
   private var recovery: Task<Void, Never>?
   /// Called when texts that killed processes had not merged are kept as recovered ones.
@@ -89,6 +91,7 @@ final class KilledJournals {
   func recover(_ repo: Repo, _ storage: any StorageProvider) async {
     for run in await files.deadRuns() {
       guard let content = await content(of: run) else { continue }
+      defer { handled.insert(run) }
       do {
         var unplaced: Set<DocumentId> = []
         for (id, changes) in content.changes where try await !take(changes, of: id, by: run, repo) {
@@ -109,6 +112,19 @@ final class KilledJournals {
         log.warning("The journal of a process that was killed is kept: \(error)")
       }
     }
+  }
+
+  /// Whether the journal of a process that has not ended says that a client has this note open there.
+  func isOpen(_ key: NoteKey) async -> Bool {
+    for run in await files.livingRuns() {
+      if let content = await content(of: run), content.clients[key] != nil { return true }
+    }
+    return false
+  }
+
+  /// Whether a process has died whose journal this one has not read yet.
+  var hasNew: Bool {
+    get async { await !handled.isSuperset(of: files.deadRuns()) }
   }
 
   /// Keeps texts that killed processes had not merged, unless an earlier reading of the journal has done so.

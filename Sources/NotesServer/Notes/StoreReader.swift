@@ -42,12 +42,25 @@ public final class StoreReader {
   private let repo: Repo
   private let files: (any WorkingFileAccess)?
 
-  /// - Parameter files: to see what other programs have written to the working files; nil to read the store alone.
-  public init(storage: any StorageProvider, files: (any WorkingFileAccess)? = nil) async throws(StorageError) {
+  /// Reads the store alone.
+  public init(storage: any StorageProvider) async throws(StorageError) {
     let storage = UntouchedStorage(base: storage)
     notebook = Notebook(storage: storage)
     repo = Repo(peerId: PeerId("reader"), storage: storage)
+    files = nil
+    try await notebook.load()
+  }
+
+  /// Reads the store together with what killed processes have left in their journals and what other programs have written to
+  /// the working files.
+  public init(
+    storage: any StorageProvider, files: any WorkingFileAccess, journals: any JournalAccess
+  ) async throws(StorageError) {
+    let storage = OverlayStorage(base: storage)
+    notebook = Notebook(storage: storage)
+    repo = Repo(peerId: PeerId("reader"), storage: storage)
     self.files = files
+    await KilledJournals(files: UntouchedJournals(base: journals)).recover(repo, storage)
     try await notebook.load()
   }
 
@@ -104,13 +117,15 @@ public final class StoreReader {
   /// Merges the text of a working file, unless an editor has the file open: then the store has more than the file.
   private func takeInFile(_ key: NoteKey, _ document: Document) async throws {
     guard let files, let path = notebook[key]?.path, let note = NoteDocument(document, item: key.item) else { return }
+    if let handle = repo.handle(of: key.document) { try await notebook.takeUnrecordedBases(of: key, handle) }
     try await notebook.loadBase(of: key)
     guard let base = notebook[key]?.base(for: note), document.unknown(base.heads).isEmpty,
       let claim = files.claim(key.lockName, exclusively: true), let bytes = try? await files.read(path),
       let contents = try? FileContents(reading: bytes)
     else { return }
     defer { withExtendedLifetime(claim) {} }
-    let merge = ThreeWayMerge(note: note, bases: [base], encoding: .utf8, gate: .plain)
+    let merge = ThreeWayMerge(
+      note: note, bases: [base], encoding: .utf8, gate: .plain, possibleBases: try await notebook.editorTexts(of: key))
     for splice in merge.takeIn(contents).splices {
       try document.spliceText(
         obj: note.content, utf8Offset: splice.utf8Offset, deleteUTF8: splice.deleteUTF8, insert: splice.insert)

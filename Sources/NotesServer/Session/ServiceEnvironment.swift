@@ -74,6 +74,18 @@ final class ServiceEnvironment {
     return handle.document.heads() != heads
   }
 
+  /// Waits for the end of a process whose client had the note open, while this process has the exclusive claim on the file:
+  /// the kernel frees the locks of a killed process one by one, that of its journal perhaps last.
+  ///
+  /// - Returns: whether there is a journal to recover now.
+  func awaitEnd(ofHolderOf key: NoteKey) async -> Bool {
+    let end = clock.now + Self.maximumDying
+    while await journal.killed.isOpen(key), clock.now < end, await clock.pause(for: NoteHold.interval) {}
+    return await journal.killed.hasNew
+  }
+
+  private static let maximumDying: Duration = .seconds(1)
+
   /// Removes a note permanently.
   func purge(_ id: DocumentId) async throws(StorageError) {
     try await repo.delete(id: id)

@@ -152,8 +152,11 @@ struct ThreeWayMerge: Sendable {
     var written: WrittenLines?
     for (index, base) in (bases + possibleBases).enumerated() where best?.distance != 0 {
       for (step, candidate) in candidates(of: base).enumerated() where best?.distance != 0 {
-        let found = compare(text, isFile: isFile, candidate.way, base, isWholeBase: step == 0)
+        var found = compare(text, isFile: isFile, candidate.way, base, isWholeBase: step == 0)
         let isSure = candidate.isSure && index < bases.count
+        if isFile, !isSure, found.deletedBytes > 0, extendsLines(of: old(candidate.way), text) {
+          (found.distance, found.deletedBytes) = (text.count - old(candidate.way).count, 0)
+        }
         if index == 0, step == 0, isFile, !bases.isEmpty { written = WrittenLines(since: old(candidate.way), in: text) }
         guard isSure || found.deletedBytes == 0 || written?.show(old(candidate.way)) ?? false else { continue }
         if found.distance < best?.distance ?? .max { best = found }
@@ -171,6 +174,18 @@ struct ThreeWayMerge: Sendable {
     let shown = withShownChanges(best, by: best.base.actor, text, isFile: isFile)
     if best.base.actor != nil || holdsOnlyMoreLines(text, than: shown) { return shown }
     return best
+  }
+
+  /// Whether the file has each line of the client's text, perhaps continued, in their order: the client was in the middle of a
+  /// line when its service died, and went on. A comparison by words takes such a line for another one.
+  private func extendsLines(of old: [UInt8], _ text: [UInt8]) -> Bool {
+    var lines = text.split(separator: 0x0A, omittingEmptySubsequences: false).makeIterator()
+    return old.split(separator: 0x0A, omittingEmptySubsequences: false).allSatisfy { line in
+      while let next = lines.next() {
+        if next.starts(with: line) { return true }
+      }
+      return false
+    }
   }
 
   /// For a text that is older than what others wrote: the base of which it lacks least, plus the later changes that it

@@ -297,5 +297,6 @@ private final class DeadJournals: JournalAccess {
   func end() {}
   func read(_ run: String) async -> [UInt8]? { journals[run] }
   func deadRuns() async -> [String] { journals.keys.sorted() }
+  func livingRuns() async -> [String] { [] }
   func remove(_ run: String) async { journals[run] = nil }
 }

@@ -136,5 +136,6 @@ struct NoJournal: JournalAccess {
   func end() {}
   func read(_ run: String) async -> [UInt8]? { nil }
   func deadRuns() async -> [String] { [] }
+  func livingRuns() async -> [String] { [] }
   func remove(_ run: String) async {}
 }
