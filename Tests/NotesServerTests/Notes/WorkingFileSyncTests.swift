@@ -68,4 +68,59 @@ import Testing
     claim = nil
     try await ben.wait(for: "the folder") { self.text(ben.files, "/notes/Monday/Tea.md") == "green\n" }
   }
+
+  /// The kernel frees the locks of a killed process one by one.
+  @Test func whatAProcessWroteThatIsJustEndingStandsOnceThoughItsFileIsFreeFirst() async throws {
+    let journal = EndingJournal()
+    let ben = ServiceUnderTest(world, journal: journal)
+    try await ben.start()
+    let made = try await ben.request("notes/create", ["title": "Shopping", "text": "tea\n"])
+    let id = try #require(made["id"]?.stringValue.flatMap { DocumentId($0) })
+    let handle = try await ben.handle(of: id)
+    try await ben.wait(for: "quiet") { !ben.service.fileSync.isPlanned(id) }
+    let other = handle.document.fork()
+    let note = try #require(NoteDocument(other))
+    try other.spliceText(obj: note.content, utf8Offset: 4, deleteUTF8: 0, insert: Array("milk\n".utf8))
+    let client = ClientBase(base: TextBase(heads: other.heads(), steps: []), time: ben.world.clock.date)
+    let changes = try other.encodeChangesSince(heads: handle.document.heads())
+    let frame = JournalFrame(
+      document: id, changes: Array(changes), clients: [JournalFrame.Client(item: nil, news: .has(client))])
+    ben.files.write("/notes/Shopping.md", "tea\nmilk\n")
+    journal.content.withLock { $0 = frame.encoded }
+    ben.service.fileSync.plan(handle, text: nil)
+    try await ben.wait(for: "the words") { ben.text(of: id)?.contains("milk") == true }
+    #expect(journal.isLiving.withLock(\.self) == false)
+    await ben.service.journal.killed.recover(ben.service.repo, ben.service.notebook.storage)
+    #expect(ben.text(of: id) == "tea\nmilk\n")
+    #expect(text(ben.files, "/notes/Shopping.md") == "tea\nmilk\n")
+  }
+}
+
+/// The journal of a process that has released its files, and its own lock only after somebody has asked a few times.
+private final class EndingJournal: JournalAccess {
+  let content = Mutex<[UInt8]>([])
+  let isLiving = Mutex(true)
+  private let questions = Mutex(0)
+
+  func append(_ bytes: [UInt8]) -> Int? { bytes.count }
+  func beginSegment() -> Int? { nil }
+  func removeSegments(before number: Int) {}
+  func end() {}
+  func read(_ run: String) async -> [UInt8]? { content.withLock { $0.isEmpty ? nil : $0 } }
+  func deadRuns() async -> [String] { runs(areLiving: false) }
+
+  func livingRuns() async -> [String] {
+    let count = questions.withLock { value in
+      if !content.withLock(\.isEmpty) { value += 1 }
+      return value
+    }
+    if count > 3 { isLiving.withLock { $0 = false } }
+    return runs(areLiving: true)
+  }
+
+  func remove(_ run: String) async { content.withLock { $0 = [] } }
+
+  private func runs(areLiving: Bool) -> [String] {
+    content.withLock(\.isEmpty) || isLiving.withLock(\.self) != areLiving ? [] : ["aa"]
+  }
 }
