@@ -146,12 +146,12 @@ import UV
   @Test func aHostThatAnswersATicketLateDoesNotTakeOverWhatIsHereByNow() async throws {
     try await TestLoop.run { loop in
       let scene = try await JoinScene()
-      async let outcome = scene.join(scene.tickets[0])
+      let outcome = Attempt { await scene.join(scene.tickets[0]) }
       try await eventually("presented", on: loop) { scene.presented == 1 }
       scene.parts.network.manualClock.advance(by: PendingJoin.checkLifetime)
       scene.parts.network.documents = [scene.document]
       scene.accept(0)
-      let result = await outcome
+      let result = try await outcome.result(on: loop)
       #expect(result == .failure(.alreadyHere(scene.document)))
       #expect(scene.parts.grants.allPeers.isEmpty && scene.parts.grants.joined.isEmpty)
     }
@@ -161,12 +161,12 @@ import UV
   @Test func ofTwoHostsThatAcceptAtOnceTheFirstStays() async throws {
     try await TestLoop.run { loop in
       let scene = try await JoinScene()
-      async let first = scene.join(scene.tickets[0])
-      async let second = scene.join(scene.tickets[1])
+      let first = Attempt { await scene.join(scene.tickets[0]) }
+      let second = Attempt { await scene.join(scene.tickets[1]) }
       try await eventually("presented", on: loop) { scene.presented == 2 }
       scene.accept(0)
       scene.accept(1)
-      let results = await (first, second)
+      let results = (try await first.result(on: loop), try await second.result(on: loop))
       #expect(results.0 == .success(scene.document))
       #expect(results.1 == .failure(.alreadyHere(scene.document)))
       #expect(scene.parts.grants.host(of: scene.document) == scene.tickets[0].peer)
@@ -178,11 +178,11 @@ import UV
   @Test func aHostThatAnswersLateIsTheHostOfWhatIsNotHere() async throws {
     try await TestLoop.run { loop in
       let scene = try await JoinScene()
-      async let outcome = scene.join(scene.tickets[0])
+      let outcome = Attempt { await scene.join(scene.tickets[0]) }
       try await eventually("presented", on: loop) { scene.presented == 1 }
       scene.parts.network.manualClock.advance(by: PendingJoin.checkLifetime)
       scene.accept(0)
-      let result = await outcome
+      let result = try await outcome.result(on: loop)
       #expect(result == .success(scene.document))
       #expect(scene.parts.grants.host(of: scene.document) == scene.tickets[0].peer)
     }
@@ -199,14 +199,14 @@ import UV
         }
         return GuestList(document: scene.document, guests: guests)
       }
-      async let outcome = scene.join(scene.tickets[0])
+      let outcome = Attempt { await scene.join(scene.tickets[0]) }
       try await eventually("presented", on: loop) { scene.presented == 1 }
       scene.parts.network.manualClock.advance(by: PendingJoin.checkLifetime)
       scene.accept(0)
       scene.parts.guests.receive(list(fellow), from: host)
       // The control: only the host may name guests meanwhile.
       scene.parts.guests.receive(list(stranger), from: stranger)
-      let result = await outcome
+      let result = try await outcome.result(on: loop)
       #expect(result == .success(scene.document))
       try await eventually("introduced", on: loop) { scene.parts.grants.introductions[scene.document] != nil }
       #expect(scene.parts.grants.introductions[scene.document] == [fellow: .write])

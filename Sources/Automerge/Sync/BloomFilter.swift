@@ -46,6 +46,13 @@ struct BloomFilter: Equatable {
       entryCount: entryCount, bitsPerEntry: Int(bitsRead), probes: Int(probesRead), bits: Array(reader.rest))
   }
 
+  /// The number of entries as the encoded form names it; nil if that cannot be.
+  static func entryCount(in encoded: ArraySlice<UInt8>) -> Int? {
+    guard !encoded.isEmpty else { return 0 }
+    var reader = ByteReader(encoded)
+    return (try? reader.uleb()).flatMap(Int.init(exactly:)).flatMap { $0 <= encoded.count * 8 ? $0 : nil }
+  }
+
   private init(entryCount: Int, bitsPerEntry: Int, probes: Int, bits: [UInt8]) {
     (self.entryCount, self.bitsPerEntry, self.probes, self.bits) = (entryCount, bitsPerEntry, probes, bits)
   }

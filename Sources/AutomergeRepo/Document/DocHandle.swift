@@ -379,10 +379,10 @@ public final class DocHandle {
   }
 
   private func peerStatus(at index: Int, _ heads: Set<ChangeHash>) -> PeerProgress.Status {
-    let theirs = sync.links[index].heads
+    let theirs = sync.links[index].heads, announced = sync.links[index].announced?.heads ?? theirs
     return PeerProgress.Status(
       isEqual: theirs == heads, refuses: isRefused(at: index, heads),
-      isSending: theirs.map { $0 != heads && !document.unknown($0).isEmpty } ?? false)
+      isSending: announced.map { $0 != heads && !document.unknown($0).isEmpty } ?? false)
   }
 
   // MARK: Many peers

@@ -26,7 +26,10 @@ final class EditorBuffers {
 
   subscript(uri: String) -> Buffer? {
     get { buffers[uri] }
-    set { buffers[uri] = newValue }
+    set {
+      buffers[uri] = newValue
+      if case .attached? = newValue { service.siblings.twins.attached(uri) }
+    }
   }
 
   var bindings: [BufferBinding] {

@@ -19,8 +19,7 @@ struct NodeWriter {
     if let index = last.index, existing == nil {
       let length = known.map { document.length(obj: $0) } ?? 0
       guard index <= length else {
-        throw CodingKeyLookupError.IndexOutOfBounds(
-          "index \(index) of \(path.stringPath()) is past the end of a list of \(length)")
+        throw CodingKeyLookupError.pastTheEnd(index, of: path.stringPath(), length)
       }
     }
     try check(node, against: existing)

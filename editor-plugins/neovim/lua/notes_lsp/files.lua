@@ -80,7 +80,7 @@ end
 
 -- Why a buffer cannot become a note; nil if it can.
 function M.why_no_note(buf)
-  if vim.bo[buf].buftype ~= "" then return "Only ordinary files can be notes" end
+  if vim.bo[buf].buftype ~= "" then return "Only regular files can be notes" end
   if api.nvim_buf_get_name(buf) == "" then return ":w {file} first: this buffer has no name yet" end
   local lines = table.concat(api.nvim_buf_get_lines(buf, 0, -1, true), " ")
   if vim.bo[buf].binary or text.sendable(lines) ~= lines then return "Not UTF-8: :set fenc=utf-8, :w, retry" end

@@ -62,7 +62,7 @@ enddef
 # Why a buffer cannot become a note; '' if it can.
 export def WhyNoNote(bufnr: number): string
   if getbufvar(bufnr, '&buftype') != ''
-    return 'Only ordinary files can be notes'
+    return 'Only regular files can be notes'
   elseif bufname(bufnr) == ''
     return ':w {file} first: this buffer has no name yet'
   elseif getbufvar(bufnr, '&binary') || !text.IsSendable(getbufline(bufnr, 1, '$')->join(''))
