@@ -69,10 +69,15 @@ public final class Document: Sendable {
   /// The state as it is, with buffered keystrokes that are not applied yet.
   @inline(__always)
   func withKeystrokes<Result: Sendable>(_ body: (inout DocumentState) -> Result) -> Result {
-    var result: Result?
-    state.withLock { state in result = body(&state) }
-    guard let result else { preconditionFailure("the body has run") }
-    return result
+    while true {
+      var result: Result?
+      state.withLock { state in
+        guard state.isFree else { return }
+        result = body(&state)
+      }
+      if let result { return result }
+      turn.withLock { _ in }
+    }
   }
 
   /// The only access to the document's state, except for keystrokes. Applies buffered keystrokes first.
@@ -114,10 +119,38 @@ public final class Document: Sendable {
       defer { isChanged = core.operationCount != count }
       return try body(&core, theirs)
     }
-    if ObjectIdentifier(self) < ObjectIdentifier(other) {
-      return try locked { own in try other.locked(waits: false) { theirs in try run(&own.core, theirs.core) } }
+    let isFirst = ObjectIdentifier(self) < ObjectIdentifier(other)
+    while true {
+      let result =
+        if isFirst {
+          try locked { own in
+            try other.lockedNow(mayWait: own.changingThread == 0) { theirs in try run(&own.core, theirs.core) }
+          }
+        } else {
+          try other.locked { theirs in
+            try lockedNow(mayWait: theirs.changingThread == 0) { own in try run(&own.core, theirs.core) }
+          }
+        }
+      if let result { return result }
+      (isFirst ? other : self).turn.withLock { _ in }
     }
-    return try other.locked { theirs in try locked(waits: false) { own in try run(&own.core, theirs.core) } }
+  }
+
+  /// Locks this document while the caller holds another one's lock. Nil if another thread is making a change of this one: then the
+  /// caller has to release that lock, and wait.
+  ///
+  /// - Parameter mayWait: false if the caller is making a change of the other document: two such threads would wait for
+  ///   each other, so the change of this one may be split.
+  private func lockedNow<Result: Sendable>(
+    mayWait: Bool, _ body: (inout DocumentState) throws -> Result
+  ) throws -> Result? {
+    var result: Result?
+    try state.withLock { state in
+      guard state.isFree || !mayWait else { return }
+      state.applyKeystrokes()
+      result = try body(&state)
+    }
+    return result
   }
 
   /// Runs `body` while other threads that use the document wait. Otherwise a thread that only reads the heads would
@@ -139,7 +172,7 @@ public final class Document: Sendable {
     return result
   }
 
-  private static var thisThread: UInt {
+  fileprivate static var thisThread: UInt {
     #if canImport(Darwin)
       UInt(bitPattern: pthread_self())
     #else
@@ -147,17 +180,14 @@ public final class Document: Sendable {
     #endif
   }
 
-  /// - Parameter waits: whether to wait for a change that another thread is making. A caller that holds another
-  ///   document's lock must not wait.
   @inline(__always)
   private func locked<Result: Sendable, Failure: Error>(
-    waits: Bool = true, _ body: (inout DocumentState) throws(Failure) -> Result
+    _ body: (inout DocumentState) throws(Failure) -> Result
   ) throws(Failure) -> Result {
     while true {
       var result: Result?
       try state.withLock { (state) throws(Failure) in
-        let changing = state.changingThread
-        guard changing == 0 || !waits || changing == Self.thisThread else { return }
+        guard state.isFree else { return }
         state.applyKeystrokes()
         result = try body(&state)
       }
@@ -177,8 +207,13 @@ struct DocumentState: ~Copyable {
   var keystrokes = Keystrokes()
   /// The thread that is making a change that no other thread may split; 0 if there is none.
   var changingThread: UInt = 0
+  /// How often changes were removed, after which the others have new places in the history.
+  var removalCount = 0
 
   init(core: DocumentCore) { self.core = core }
+
+  /// Whether no other thread is making a change that this one would split.
+  var isFree: Bool { changingThread == 0 || changingThread == Document.thisThread }
 
   /// Applies buffered keystrokes, and buffers no more until they are expected again.
   @inline(__always)

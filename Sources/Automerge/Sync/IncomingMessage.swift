@@ -198,6 +198,8 @@ package struct ChangePortion: @unchecked Sendable {
   fileprivate(set) var loaded: DocumentDecoder.Loaded?
   /// The document's chunk, if this is a whole document. Only an empty document can use it.
   package fileprivate(set) var wholeDocument: ArraySlice<UInt8>?
+  /// How many changes the whole document has.
+  package var wholeDocumentChangeCount: Int { loaded?.graph.count ?? 0 }
   fileprivate(set) var pieceCount = 0
   fileprivate(set) var byteCount = 0
 

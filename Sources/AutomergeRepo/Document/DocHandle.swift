@@ -244,7 +244,7 @@ public final class DocHandle {
   public var damagedChunks: [StorageKey] { store?.damaged ?? [] }
 
   /// Whether some changes wait for others that are missing.
-  public var lacksChanges: Bool { !StoredChunks.isComplete(document) }
+  public var lacksChanges: Bool { document.hasWaitingChanges }
 
   /// Returns when the document is stored, and in the same transaction the program's `changes`. On failure, throws the
   /// store's error, and `changes` are not stored. Does nothing without a store.

@@ -99,7 +99,9 @@ final class LargeMessages {
         let effects = handle.ignoringWatch {
           handle.sync.take(portion.changes, of: message, filter: &filter, from: peer, document)
         }
-        if let snapshot = portion.snapshot, !effects.isEmpty { handle.store?.received(snapshot) }
+        if let snapshot = portion.snapshot, !effects.isEmpty {
+          handle.store?.received(snapshot, changeCount: portion.changes.wholeDocumentChangeCount)
+        }
         handle.perform(effects)
         handle.refreshStatus()
         if message.isAtEnd { break }

@@ -5,7 +5,7 @@ import Foundation
 extension Repo {
   /// Adds a document under an id of the program's own. Stores it, and announces it to the peers that the policy allows.
   ///
-  /// - Throws: `alreadyExists` if there is a document with this id in memory or in the store; `deleted`, `storage`, `stopped`
+  /// - Throws: `alreadyExists` if there is a document with this id in memory or in the store, or a search for it; `deleted`, `storage`, `stopped`
   public func create(doc: Document = Document(), id: DocumentId) async throws(RepoError) -> DocHandle {
     guard !connections.isStopped else { throw .stopped }
     guard entries[id] == nil else { throw .alreadyExists(id) }
@@ -47,7 +47,8 @@ extension Repo {
     do throws(RepoError) {
       return try await create(doc: doc, id: id)
     } catch .alreadyExists {
-      let handle = try await find(id: id)
+      // One without changes ends no search.
+      let handle = doc.heads().isEmpty ? try await find(id: id) : try await known(id)
       do {
         try handle.merge(doc)
       } catch {
@@ -55,6 +56,17 @@ extension Repo {
       }
       return handle
     }
+  }
+
+  /// The handle of a document that the repo has, or only searches for at its peers: those may take their time, or never
+  /// answer.
+  private func known(_ id: DocumentId) async throws(RepoError) -> DocHandle {
+    if let entry = entries[id], entry.handle == nil {
+      let outcome = await loader.read(id)
+      if entries[id] === entry, entry.handle == nil { loader.loaded(entry, outcome) }
+    }
+    if let handle = entries[id]?.handle { return handle }
+    return try await find(id: id)
   }
 
   /// Adds the document of a handle that belongs to no repo yet, under the handle's id. If the repo has one with this id

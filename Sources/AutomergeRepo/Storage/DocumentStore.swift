@@ -17,6 +17,8 @@ final class DocumentStore {
   private let clock: any RepoClock
   let observers = Observers<Event>()
   private var known: KnownChunks
+  /// What has been stored, or waits in the queue, of the document's history.
+  private var mark: Document.HistoryMark
   /// What to store with the document, asked for at each write. It is committed together with the chunks, or after them
   /// where the provider has no transactions, so it never refers to changes that are not stored.
   var companions: (@AutomergeRepo () -> [StorageChange])?
@@ -33,6 +35,7 @@ final class DocumentStore {
   init(id: DocumentId, document: Document, loaded: StoredChunks?, storage: any StorageProvider, clock: any RepoClock) {
     (self.id, self.document, self.storage, self.clock) = (id, document, storage, clock)
     known = KnownChunks(loaded: loaded)
+    mark = loaded.flatMap { $0.document === document ? $0.mark : nil } ?? Document.HistoryMark()
     progress = WriteProgress(storedHeads: loaded == nil ? [] : document.heads())
     discarded = DiscardedRows(loaded: loaded)
     compaction = Compaction(id: id, storage: storage, loaded: loaded)
@@ -69,7 +72,8 @@ final class DocumentStore {
   }
 
   private func snapshot() -> StoredItem {
-    let snapshot = document.save()
+    let (snapshot, mark) = document.saveMarked()
+    self.mark = mark
     return StoredItem(key: StoredChunks.key(.snapshot, id, snapshot), data: snapshot)
   }
 
@@ -81,8 +85,12 @@ final class DocumentStore {
   }
 
   /// Stores the document compressed, as it came from a peer; it was empty before. Call `changed` afterwards.
-  func received(_ snapshot: StoredItem) {
-    document.noteStored()
+  ///
+  /// - Parameter changeCount: how many changes the snapshot has
+  func received(_ snapshot: StoredItem, changeCount: Int) {
+    let now = document.historyMark
+    // Otherwise another thread has changed the document meanwhile: everything is stored once more.
+    if now.changeCount == changeCount { mark = now }
     queue.append(snapshot)
   }
 
@@ -149,11 +157,11 @@ final class DocumentStore {
 
   private func write() {
     let start = clock.now
-    let new = document.encodeNewChanges()
+    let (new, heads, mark) = document.changes(after: mark)
+    self.mark = mark
     if !new.isEmpty { queue.append(StoredItem(key: StoredChunks.key(.incremental, id, new), data: new)) }
     let (companions, generation) = (companions?() ?? [], progress.current)
     let (chunks, additions) = queue.begin()
-    let heads = document.heads()
     let record = chunks.isEmpty || heads.isEmpty ? [] : [StoredHeads.item(id, heads)]
     let changes =
       (chunks + record).map { StorageChange.save($0) } + companions + additions
@@ -202,7 +210,7 @@ final class DocumentStore {
     case .success(true): known.merged()
     case .success(false):
       // A document that is intact in memory repairs the store.
-      if StoredChunks.isComplete(document) { storeWhole() }
+      if !document.hasWaitingChanges { storeWhole() }
     case .failure(let error):
       progress.problem = error
       observers.send(.stateChanged)
