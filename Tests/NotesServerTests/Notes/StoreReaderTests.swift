@@ -67,6 +67,7 @@ private struct LeftJournals: JournalAccess {
   func beginSegment() -> Int? { nil }
   func removeSegments(before number: Int) { Issue.record("a reader removed segments") }
   func end() { Issue.record("a reader ended a journal") }
+  func abandon() { Issue.record("a reader ended a journal") }
   func read(_ run: String) async -> [UInt8]? { content[run] }
   func deadRuns() async -> [String] { content.keys.sorted() }
   func livingRuns() async -> [String] { [] }
