@@ -48,6 +48,20 @@ import Testing
     ("to be\nold\nb\n", "to be\nmine\nold\nb\n", "to do\nb\n", "to do\nmine\nb\n"),
     // One side replaced a line by others that share words with it, and the other side deleted the line.
     ("a\nline 3 eggs\nb\n", "a\nb\n", "a\nline 9 eggs\nline 13 eggs\nb\n", "a\nline 9 eggs\nline 13 eggs\nb\n"),
+    ("line 1 tea\nline 5 milk\n", "", "line 15 tea\n", "line 15 tea\n"),
+    ("a\nline 1 tea\nline 2 tea\n", "a\nline 2 tea\n", "a\nline 9 eggs\n", "a\nline 9 eggs\n"),
+    // Each side replaced the line by one that shares words with it.
+    ("a\nline 10 eggs\nb\n", "a\nline 12 milk\nb\n", "a\nline 14 eggs\nb\n", "a\nline 12 milk\nline 14 eggs\nb\n"),
+    // Both replaced the same word of a line, or neighbouring ones; or words that are apart.
+    ("eat at ten\n", "eat at six\n", "eat at two\n", "eat at six\neat at two\n"),
+    ("eat at ten now\n", "eat at six now\n", "eat at ten then\n", "eat at six now\neat at ten then\n"),
+    ("meet Bob at ten\n", "meet Bob at six\n", "meet Ben at ten\n", "meet Ben at six\n"),
+    ("buy mi today\n", "buy milk today\n", "buy mint today\n", "buy milk today\nbuy mint today\n"),
+    // A paragraph that one side wrapped anew, and the other corrected.
+    (
+      "one two three four\nfive six seven eight\n", "one two three\nfour five six\nseven eight\n",
+      "one two three four\nfive six 7 eight\n", "one two three\nfour five six\n7 eight\n"
+    ),
     // Both replaced the same line.
     ("a\nold\nb\n", "a\nmine\nmore\nb\n", "a\ntheirs\nb\n", "a\ntheirs\nmine\nmore\nb\n"),
     ("a quick fox\n", "a quick brown fox\n", "a fast fox\n", "a fast brown fox\n"),
