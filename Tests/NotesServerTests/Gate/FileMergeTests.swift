@@ -1,3 +1,4 @@
+import Automerge
 import TestSupport
 import Testing
 
@@ -73,6 +74,30 @@ import Testing
     ("a\ntea", "a\n", "a\ntea\nbread\n", "a\n\nbread\n"),
   ]) func whatBothSidesDidIsInTheMerge(base: String, ours: String, theirs: String, merged: String) {
     #expect(merge(base, ours: ours, theirs: theirs) == merged)
+  }
+
+  /// Another person deletes a line, and this is heard only after a file was merged in which that line reads differently.
+  /// Nothing in the file tells whether the line is the old one, changed, or a new one in its place. It counts as changed,
+  /// or it would lose what others type into it meanwhile; so if it was new, only the letters that differ stay.
+  @Test func ofALineThatIsDeletedMeanwhileWhatWasChangedInItStays() throws {
+    let base = Array("line 10 eggs\nkeep\nline 2 tea\nend\n".utf8)
+    let ours = Array("line 12 milk\nkeep\nline 2 tea\nend\n".utf8)
+    let document = Document()
+    let content = try document.putObject(obj: .ROOT, key: "content", ty: .Text)
+    try document.spliceText(obj: content, utf8Offset: 0, deleteUTF8: 0, insert: ours)
+    let (deleting, typing) = (document.fork(), document.fork())
+    try deleting.spliceText(obj: content, utf8Offset: 18, deleteUTF8: 11, insert: [])
+    try typing.spliceText(obj: content, utf8Offset: 25, deleteUTF8: 0, insert: Array("green ".utf8))
+    let way = TextDiff.delta(from: base, to: ours, finest: .words, placement: .withinLines)
+    let file = Array("line 14 eggs\nkeep\nline 23 tea\nend\n".utf8)
+    for splice in FileMerge(base: base, way: way, document: ours, file: file).splices {
+      try document.spliceText(
+        obj: content, utf8Offset: splice.utf8Offset, deleteUTF8: splice.deleteUTF8, insert: splice.insert)
+    }
+    try deleting.merge(other: document)
+    #expect(try deleting.text(obj: content) == "line 12 milk\nline 14 eggs\nkeep\n3end\n")
+    try typing.merge(other: document)
+    #expect(try typing.text(obj: content) == "line 12 milk\nline 14 eggs\nkeep\nline 23 green tea\nend\n")
   }
 
   @Test(arguments: UInt64(0)..<300) func noWordOfEitherSideIsLost(seed: UInt64) {
