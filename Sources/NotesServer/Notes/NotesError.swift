@@ -37,8 +37,6 @@ extension ResponseError {
     case let error as SharingError: self = NotesError(error).response
     case let error as StorageError:
       self = NotesError(.storeUnavailable, "The store cannot be used: \(error).").response
-    case NotTextError.zeroByte:
-      self = NotesError(.notText, "The file contains NUL characters, so it cannot be a note.").response
     case NotTextError.invalidUTF8: self = NotesError(.notText, "The file is not UTF-8.").response
     case let error as WorkingFileError: self = NotesError(error).response
     case is CancellationError: self = .requestCancelled
