@@ -104,6 +104,50 @@ import Testing
     try await held.bothType()
   }
 
+  @Test @AutomergeRepo func whatAClosedLinkHasSentIsReleasedAtOnce() async throws {
+    let held = try await Held()
+    let (ana, mal) = (PeerId("ana"), PeerId("mal"))
+    let message = try HostileChanges.deflated(3, byteCount: 1 << 16, on: held.note.document)
+    let (note, turns, network) = (held.note, held.ana.connections.turns, held.world.network)
+    // Its budget is used up, so its messages wait for minutes, and longer than its links.
+    turns.end(mal, excess: 4 * IncomingTurns.excessByteCount)
+    for _ in 0..<3 {
+      held.sends(message.message)
+      try await held.world.clock.run(until: "it waits", horizon: .seconds(1)) { turns.waitingCount == 1 }
+      network.disconnect(ana, mal)
+      #expect(turns.waitingCount == 0 && note.incoming.isEmpty)
+      network.connect(ana, mal)
+    }
+    held.sends(message.message)
+    try await held.world.clock.run(until: "it is here", horizon: .seconds(300)) {
+      note.document.unknown(message.heads).isEmpty
+    }
+    try await held.bothType()
+  }
+
+  @Test @AutomergeRepo func whatWaitsOfAllPeersTogetherIsLimited() async throws {
+    let held = try await Held()
+    let (ana, ben, eva, mal) = (PeerId("ana"), PeerId("ben"), PeerId("eva"), PeerId("mal"))
+    let (connections, network) = (held.ana.connections, held.world.network)
+    held.world.start("eva")
+    network.connect(ana, eva)
+    let large = PeerConnections.maximumWaitingBytesOfAll / 2
+    // Small messages of many peers do not count.
+    connections.hold(PeerConnections.maximumWaitingBytes, of: eva)
+    connections.hold(large, of: ben)
+    connections.hold(large, of: mal)
+    #expect(connections.isConnected(ben) && connections.isConnected(mal))
+    // A peer in debt goes first, whoever has sent most.
+    connections.turns.end(mal, excess: 2 * IncomingTurns.excessByteCount)
+    connections.hold(1, of: ben)
+    #expect(connections.isConnected(ben) && connections.isConnected(eva) && !connections.isConnected(mal))
+    connections.hold(large, of: eva)
+    #expect(connections.isConnected(ben) && !connections.isConnected(eva))
+    #expect(network.isConnected(ana, ben))
+    connections.hold(-large - 1, of: ben)
+    try await held.bothType()
+  }
+
   @Test @AutomergeRepo func aPeerThatKeepsAskingForEverythingIsAnsweredAFewTimes() async throws {
     let held = try await Held()
     var answers = 0

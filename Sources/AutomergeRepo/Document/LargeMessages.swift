@@ -9,10 +9,32 @@ final class LargeMessages {
   @AutomergeRepo
   private final class Queue {
     var waiting: [RepoMessage.Content] = []
+    /// The size of the message that is being read.
+    var readByteCount = 0
     /// The peer has gone, or has lost write access: its message no longer counts.
-    var isOver = false
+    private(set) var isOver = false
+    private let turns: IncomingTurns
 
-    var byteCount: Int { waiting.reduce(0) { $0 + $1.byteCount } }
+    init(_ turns: IncomingTurns) { self.turns = turns }
+
+    var byteCount: Int { waiting.reduce(readByteCount) { $0 + $1.byteCount } }
+
+    /// Returns true when a portion of the message may be read; call `endTurn` then. False if the queue is over.
+    func beginTurn(of peer: PeerId) async -> Bool {
+      guard !isOver, await turns.begin(peer, for: self) else { return false }
+      if isOver { turns.end(peer, excess: 0) }
+      return !isOver
+    }
+
+    func endTurn(of peer: PeerId, excess: Int) { turns.end(peer, excess: excess) }
+
+    /// Releases the messages that wait, at once: a peer in debt could otherwise leave its data behind with each
+    /// connection.
+    func end() {
+      isOver = true
+      waiting = []
+      turns.withdraw(self)
+    }
   }
 
   weak var handle: DocHandle?
@@ -35,11 +57,11 @@ final class LargeMessages {
       guard access == .write, let data = content.data, !IncomingWeight.isLight(data), let repo = handle?.repo else {
         return false
       }
-      let new = Queue()
+      let new = Queue(repo.connections.turns)
       queues[peer] = new
       new.waiting.append(content)
-      repo.connections.hold(content.byteCount, of: peer)
       Task { await self.readAll(new, from: peer) }
+      repo.connections.hold(content.byteCount, of: peer)
       return true
     case .connected(let peer, _), .disconnected(let peer), .accessChanged(let peer, .none),
       .accessChanged(let peer, .read):
@@ -55,15 +77,16 @@ final class LargeMessages {
 
   private func end(from peer: PeerId) {
     guard let ended = queues.removeValue(forKey: peer) else { return }
-    ended.isOver = true
-    handle?.repo?.connections.hold(-ended.byteCount, of: peer)
-    ended.waiting = []
+    let byteCount = ended.byteCount
+    ended.end()
+    handle?.repo?.connections.hold(-byteCount, of: peer)
   }
 
   private func readAll(_ queue: Queue, from peer: PeerId) async {
     while !queue.isOver, let handle, let repo = handle.repo {
       guard !queue.waiting.isEmpty else { break }
       let content = queue.waiting.removeFirst()
+      queue.readByteCount = content.byteCount
       let access = repo.sharing.access(handle.id, for: peer)
       if access == .write, let data = content.data, !IncomingWeight.isLight(data) {
         await read(data, content, queue, from: peer, for: handle)
@@ -72,6 +95,9 @@ final class LargeMessages {
         // Lets other work run.
         await Task.yield()
       }
+      // A queue that is over has given back all that it held.
+      guard !queue.isOver else { break }
+      queue.readByteCount = 0
       handle.repo?.connections.hold(-content.byteCount, of: peer)
     }
     if !queue.isOver { queues[peer] = nil }
@@ -80,13 +106,13 @@ final class LargeMessages {
   private func read(
     _ data: Data, _ content: RepoMessage.Content, _ queue: Queue, from peer: PeerId, for handle: DocHandle
   ) async {
-    guard let turns = handle.repo?.connections.turns, handle.sync.begin(content, from: peer) else { return }
+    guard handle.sync.begin(content, from: peer) else { return }
     let (document, id) = (handle.document, handle.id)
     let before = document.heads()
     let wanted = handle.sync.filter(for: peer, document)
-    await turns.begin(peer)
+    guard await queue.beginTurn(of: peer) else { return }
     let opened = await Self.open(data, known: before.isEmpty ? [] : document.getHistory(), wanted, of: id)
-    turns.end(peer, excess: excess(opened?.message, from: peer))
+    queue.endTurn(of: peer, excess: excess(opened?.message, from: peer))
     guard let opened else {
       if !queue.isOver { handle.perform(handle.sync.malformed(from: peer)) }
       return
@@ -104,9 +130,9 @@ final class LargeMessages {
         handle.refreshStatus()
         if message.isAtEnd { break }
       }
-      await turns.begin(peer)
-      next = queue.isOver ? nil : await Self.portion(of: message, insteadOf: known.map { (portion, $0) }, of: id)
-      turns.end(peer, excess: excess(message, from: peer))
+      guard await queue.beginTurn(of: peer) else { return }
+      next = await Self.portion(of: message, insteadOf: known.map { (portion, $0) }, of: id)
+      queue.endTurn(of: peer, excess: excess(message, from: peer))
     }
     guard !queue.isOver, let repo = handle.repo else { return }
     let access = repo.sharing.access(id, for: peer)
