@@ -14,6 +14,8 @@ final class LargeMessages {
     /// The peer has gone, or has lost write access: its message no longer counts.
     private(set) var isOver = false
     private let turns: IncomingTurns
+    /// Reads the messages.
+    var task: Task<Void, Never>?
 
     init(_ turns: IncomingTurns) { self.turns = turns }
 
@@ -33,6 +35,7 @@ final class LargeMessages {
     func end() {
       isOver = true
       waiting = []
+      task?.cancel()
       turns.withdraw(self)
     }
   }
@@ -60,7 +63,7 @@ final class LargeMessages {
       let new = Queue(repo.connections.turns)
       queues[peer] = new
       new.waiting.append(content)
-      Task { await self.readAll(new, from: peer) }
+      new.task = Task { await self.readAll(new, from: peer) }
       repo.connections.hold(content.byteCount, of: peer)
       return true
     case .connected(let peer, _), .disconnected(let peer), .accessChanged(let peer, .none),
@@ -167,7 +170,7 @@ final class LargeMessages {
     _ data: Data, known: [ChangeHash], _ filter: AuthorFilter, of id: DocumentId
   ) async -> (message: IncomingMessage, filter: AuthorFilter, first: Portion?)? {
     guard let message = try? IncomingMessage(data, known: known) else { return nil }
-    return (message, message.widening(filter), Portion(of: message, id))
+    return (message, message.widening(filter) { Task.isCancelled }, Portion(of: message, id))
   }
 
   /// - Parameter whole: a whole document that came too late to be taken whole, and the changes that are here: the
