@@ -134,6 +134,25 @@ import Testing
     #expect(!IncomingWeight.isLight(message(document.save())))
   }
 
+  /// Documents of a kilobyte each that inflate to a megabyte of one column, and have no operation.
+  @Test func whatInflatesToMuchIsNotLight() throws {
+    func document(_ byteCount: Int) -> [UInt8] {
+      let zeros = Deflate.deflate([UInt8](repeating: 0, count: byteCount)[...])
+      var body = ByteWriter()
+      body.raw([0, 0, 0, 1])
+      body.uleb(UInt64(ColumnSpec.Op.keyString.deflated.rawValue))
+      body.uleb(zeros.count)
+      body.raw(zeros)
+      return Chunk.encode(.document, body: body.bytes).bytes
+    }
+    let (small, large) = (document(100_000), document(1_000_000))
+    #expect(large.count < IncomingWeight.lightDocumentByteCount)
+    #expect(IncomingWeight.isLight(message(of: [small])))
+    #expect(!IncomingWeight.isLight(message(of: [large])))
+    #expect(!IncomingWeight.isLight(message(of: [small, small])))
+    #expect(!IncomingWeight.isLight(message(of: [small + small])))
+  }
+
   @Test func aChangeOfTooManyPiecesIsNotTaken() throws {
     let (document, text) = try note()
     let start = document.heads()
