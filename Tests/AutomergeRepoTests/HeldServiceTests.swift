@@ -18,8 +18,8 @@ import Testing
     let mallory: SimulatedProvider
     private let sink = Sink()
 
-    init() async throws {
-      ana = world.start("ana")
+    init(policy: any ShareAuthorizing = ShareEverything()) async throws {
+      ana = world.start("ana", policy: policy)
       world.start("ben")
       note = try ana.create(try .note("start"))
       mallory = world.network.provider()
@@ -47,6 +47,14 @@ import Testing
       let (note, copy) = (note, copy)
       try await world.clock.run(until: "equal", horizon: .seconds(2)) { note.document.heads() == copy.document.heads() }
     }
+  }
+
+  /// A policy that lets some peers read, and all others write.
+  private final class ReadersPolicy: ShareAuthorizing {
+    var readers: Set<PeerId> = []
+    nonisolated init() {}
+    func announce(_ document: DocumentId, to peer: PeerId) -> Bool { true }
+    func access(_ document: DocumentId, for peer: PeerId) -> Access { readers.contains(peer) ? .read : .write }
   }
 
   @AutomergeRepo
@@ -146,6 +154,34 @@ import Testing
     #expect(connections.isConnected(ben) && !connections.isConnected(eva))
     #expect(network.isConnected(ana, ben))
     connections.hold(-large - 1, of: ben)
+    try await held.bothType()
+  }
+
+  @Test @AutomergeRepo func ofALongMessageOfAReaderTheHeaderCounts() async throws {
+    let policy = ReadersPolicy()
+    let held = try await Held(policy: policy)
+    let (note, mal) = (held.note, PeerId("mal"))
+    policy.readers = [mal]
+    held.ana.policyChanged()
+    var refusalCount = 0
+    note.observe { event in if case .refusedChanges(from: mal) = event { refusalCount += 1 } }
+    let fork = note.document.fork()
+    let text = try #require(try fork.contentId())
+    try fork.spliceText(obj: text, start: 0, delete: 0, value: String(repeating: "a", count: 2 << 20))
+    fork.commitWith()
+    let changes = Array(try fork.encodeChangesSince(heads: note.document.heads()))
+    held.sends(HostileChanges.message(heads: fork.heads(), changes: [changes]))
+    // It is read elsewhere, and its peer's access is looked at in between.
+    held.world.clock.advance(by: .milliseconds(40))
+    #expect(!note.incoming.isEmpty)
+    held.ana.policyChanged()
+    try await held.world.clock.run(until: "it was read") { note.incoming.isEmpty }
+    #expect(note.sync.heads(of: mal) == fork.heads() && refusalCount == 1 && held.length == 5)
+    try await held.bothType()
+    // What is no message is no harm.
+    held.sends(Data(count: 2 << 20))
+    held.world.clock.advance(by: .milliseconds(40))
+    try await held.world.clock.run(until: "it was read") { note.incoming.isEmpty }
     try await held.bothType()
   }
 

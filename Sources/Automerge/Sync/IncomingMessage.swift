@@ -72,6 +72,15 @@ package final class IncomingMessage: @unchecked Sendable {
     reader = ChunkReader(chunks)
   }
 
+  /// A message without its changes, for those who do not take them, and whether it had any; nil if the bytes are not a
+  /// message.
+  package static func withoutChanges(_ message: Data) -> (header: Data, hadChanges: Bool)? {
+    guard var decoded = try? SyncMessage(decoding: Array(message)[...]) else { return nil }
+    let hadChanges = !decoded.changes.isEmpty
+    decoded.changes = []
+    return (Data(decoded.encoded), hadChanges)
+  }
+
   /// The next portion to apply; nil at the end.
   package func nextPortion() -> ChangePortion? {
     var portion = ChangePortion()

@@ -8,6 +8,8 @@ final class LargeMessages {
   /// A peer's message that is being read, and the messages that wait behind it.
   @AutomergeRepo
   private final class Queue {
+    /// Whether the peer could write when its message came.
+    let isWriter: Bool
     var waiting: [RepoMessage.Content] = []
     /// The size of the message that is being read.
     var readByteCount = 0
@@ -17,7 +19,7 @@ final class LargeMessages {
     /// Reads the messages.
     var task: Task<Void, Never>?
 
-    init(_ turns: IncomingTurns) { self.turns = turns }
+    init(_ turns: IncomingTurns, isWriter: Bool) { (self.turns, self.isWriter) = (turns, isWriter) }
 
     var byteCount: Int { waiting.reduce(readByteCount) { $0 + $1.byteCount } }
 
@@ -40,6 +42,9 @@ final class LargeMessages {
     }
   }
 
+  /// Longer messages of peers with read access are read on another thread: of these only the header counts.
+  private static let longByteCount = 1 << 20
+
   weak var handle: DocHandle?
   private var queues: [PeerId: Queue] = [:]
 
@@ -57,20 +62,29 @@ final class LargeMessages {
         handle?.repo?.connections.hold(content.byteCount, of: peer)
         return true
       }
-      guard access == .write, let data = content.data, !IncomingWeight.isLight(data), let repo = handle?.repo else {
-        return false
-      }
-      let new = Queue(repo.connections.turns)
+      guard Self.isLarge(content, access), let repo = handle?.repo else { return false }
+      let new = Queue(repo.connections.turns, isWriter: access == .write)
       queues[peer] = new
       new.waiting.append(content)
       new.task = Task { await self.readAll(new, from: peer) }
       repo.connections.hold(content.byteCount, of: peer)
       return true
-    case .connected(let peer, _), .disconnected(let peer), .accessChanged(let peer, .none),
-      .accessChanged(let peer, .read):
+    case .connected(let peer, _), .disconnected(let peer), .accessChanged(let peer, .none):
       end(from: peer)
       return false
+    case .accessChanged(let peer, .read):
+      if queues[peer]?.isWriter == true { end(from: peer) }
+      return false
     default: return false
+    }
+  }
+
+  private static func isLarge(_ content: RepoMessage.Content, _ access: Access) -> Bool {
+    guard let data = content.data else { return false }
+    return switch access {
+    case .none: false
+    case .read: data.count > longByteCount
+    case .write: !IncomingWeight.isLight(data)
     }
   }
 
@@ -91,8 +105,11 @@ final class LargeMessages {
       let content = queue.waiting.removeFirst()
       queue.readByteCount = content.byteCount
       let access = repo.sharing.access(handle.id, for: peer)
-      if access == .write, let data = content.data, !IncomingWeight.isLight(data) {
-        await read(data, content, queue, from: peer, for: handle)
+      if Self.isLarge(content, access), let data = content.data {
+        switch access {
+        case .write: await read(data, content, queue, from: peer, for: handle)
+        case .none, .read: await readHeader(data, content, queue, from: peer, for: handle)
+        }
       } else if access > .none {
         handle.deal(with: .received(content, from: peer, access: access))
         // Lets other work run.
@@ -144,6 +161,24 @@ final class LargeMessages {
         handle.sync.finish(message, content, filter: filter, from: peer, access: access, since: before, document)
       })
     handle.refreshStatus()
+  }
+
+  private func readHeader(
+    _ data: Data, _ content: RepoMessage.Content, _ queue: Queue, from peer: PeerId, for handle: DocHandle
+  ) async {
+    guard await queue.beginTurn(of: peer) else { return }
+    let short = await Self.header(of: data)
+    queue.endTurn(of: peer, excess: 0)
+    guard !queue.isOver, let repo = handle.repo else { return }
+    guard let short else { return handle.perform(handle.sync.malformed(from: peer)) }
+    if short.hadChanges { handle.perform([.refused(peer, .readOnly)]) }
+    let header: RepoMessage.Content = content.isRequest ? .request(short.header) : .sync(short.header)
+    handle.deal(with: .received(header, from: peer, access: repo.sharing.access(handle.id, for: peer)))
+  }
+
+  @concurrent
+  private static func header(of data: Data) async -> (header: Data, hadChanges: Bool)? {
+    IncomingMessage.withoutChanges(data)
   }
 
   /// The inflated bytes that are charged to the peer's budget; our own processes are not charged.
