@@ -44,19 +44,6 @@ extension Document {
     }
   }
 
-  /// How much of a document's history somebody has, in the order in which this replica received it.
-  package struct HistoryMark: Hashable, Sendable {
-    package private(set) var changeCount = 0
-    fileprivate var removalCount = 0
-
-    /// Nothing of it.
-    package init() {}
-
-    fileprivate init(_ state: borrowing DocumentState) {
-      (changeCount, removalCount) = (state.core.graph.count, state.removalCount)
-    }
-  }
-
   /// Everything that is in the document now.
   package var historyMark: HistoryMark {
     withState { state in
@@ -82,10 +69,7 @@ extension Document {
 
   /// The whole document as a file, and the mark after what it contains.
   package func saveMarked() -> (data: Data, mark: HistoryMark) {
-    withState { state in
-      let data = Data(state.core.save())
-      return (data, HistoryMark(state))
-    }
+    withState { (Data($0.core.save()), HistoryMark($0)) }
   }
 
   /// Whether some changes wait for others that are missing.
@@ -99,4 +83,17 @@ extension Document {
 
   /// Whether the document has no change yet, not even one that waits for others.
   package var isUntouched: Bool { withCore { $0.graph.count == 0 && $0.queue.isEmpty && $0.transaction == nil } }
+}
+
+/// How much of a document's history somebody has, in the order in which this replica received it.
+package struct HistoryMark: Hashable, Sendable {
+  package private(set) var changeCount = 0
+  fileprivate var removalCount = 0
+
+  /// Nothing of it.
+  package init() {}
+
+  fileprivate init(_ state: borrowing DocumentState) {
+    (changeCount, removalCount) = (state.core.graph.count, state.removalCount)
+  }
 }

@@ -78,8 +78,8 @@ import Testing
       try await world.flush("a")
       try await world.clock.run(until: "no merge is running") { again.isCompacting == false }
     }
-    world.crash("a")
     try await store.save(lost.key, lost.data)
+    world.crash("a")
     world.start("a")
     let healed = try #require(try await world.handle(handle.id, at: "a"))
     #expect(!healed.lacksChanges)

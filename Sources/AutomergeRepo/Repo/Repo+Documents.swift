@@ -47,8 +47,9 @@ extension Repo {
     do throws(RepoError) {
       return try await create(doc: doc, id: id)
     } catch .alreadyExists {
-      // One without changes ends no search.
-      let handle = doc.heads().isEmpty ? try await find(id: id) : try await known(id)
+      // A document without changes ends no search; another one need not wait for the peers that are asked.
+      let known = doc.heads().isEmpty ? nil : await loader.known(id)
+      let handle = if let known { known } else { try await find(id: id) }
       do {
         try handle.merge(doc)
       } catch {
@@ -56,17 +57,6 @@ extension Repo {
       }
       return handle
     }
-  }
-
-  /// The handle of a document that the repo has, or only searches for at its peers: those may take their time, or never
-  /// answer.
-  private func known(_ id: DocumentId) async throws(RepoError) -> DocHandle {
-    if let entry = entries[id], entry.handle == nil {
-      let outcome = await loader.read(id)
-      if entries[id] === entry, entry.handle == nil { loader.loaded(entry, outcome) }
-    }
-    if let handle = entries[id]?.handle { return handle }
-    return try await find(id: id)
   }
 
   /// Adds the document of a handle that belongs to no repo yet, under the handle's id. If the repo has one with this id

@@ -17,8 +17,6 @@ final class DocumentStore {
   private let clock: any RepoClock
   let observers = Observers<Event>()
   private var known: KnownChunks
-  /// What has been stored, or waits in the queue, of the document's history.
-  private var mark: Document.HistoryMark
   /// What to store with the document, asked for at each write. It is committed together with the chunks, or after them
   /// where the provider has no transactions, so it never refers to changes that are not stored.
   var companions: (@AutomergeRepo () -> [StorageChange])?
@@ -35,7 +33,7 @@ final class DocumentStore {
   init(id: DocumentId, document: Document, loaded: StoredChunks?, storage: any StorageProvider, clock: any RepoClock) {
     (self.id, self.document, self.storage, self.clock) = (id, document, storage, clock)
     known = KnownChunks(loaded: loaded)
-    mark = loaded.flatMap { $0.document === document ? $0.mark : nil } ?? Document.HistoryMark()
+    queue.mark = loaded.flatMap { $0.document === document ? $0.mark : nil } ?? HistoryMark()
     progress = WriteProgress(storedHeads: loaded == nil ? [] : document.heads())
     discarded = DiscardedRows(loaded: loaded)
     compaction = Compaction(id: id, storage: storage, loaded: loaded)
@@ -73,7 +71,7 @@ final class DocumentStore {
 
   private func snapshot() -> StoredItem {
     let (snapshot, mark) = document.saveMarked()
-    self.mark = mark
+    queue.mark = mark
     return StoredItem(key: StoredChunks.key(.snapshot, id, snapshot), data: snapshot)
   }
 
@@ -90,7 +88,7 @@ final class DocumentStore {
   func received(_ snapshot: StoredItem, changeCount: Int) {
     let now = document.historyMark
     // Otherwise another thread has changed the document meanwhile: everything is stored once more.
-    if now.changeCount == changeCount { mark = now }
+    if now.changeCount == changeCount { queue.mark = now }
     queue.append(snapshot)
   }
 
@@ -157,8 +155,8 @@ final class DocumentStore {
 
   private func write() {
     let start = clock.now
-    let (new, heads, mark) = document.changes(after: mark)
-    self.mark = mark
+    let (new, heads, mark) = document.changes(after: queue.mark)
+    queue.mark = mark
     if !new.isEmpty { queue.append(StoredItem(key: StoredChunks.key(.incremental, id, new), data: new)) }
     let (companions, generation) = (companions?() ?? [], progress.current)
     let (chunks, additions) = queue.begin()

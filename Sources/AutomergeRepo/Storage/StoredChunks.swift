@@ -25,7 +25,7 @@ struct StoredChunks: Sendable {
   /// The rows that record what is shared with peers' stores.
   private(set) var syncStates: [StoredItem] = []
   /// What was read of the document's history.
-  private(set) var mark = Document.HistoryMark()
+  private(set) var mark = HistoryMark()
   /// Whether the chunks still contained some of the discarded changes.
   private(set) var hasDiscarded = false
 
@@ -56,7 +56,7 @@ struct StoredChunks: Sendable {
     chunks.syncStates = rows[SyncStates.name] ?? []
     chunks.hasDiscarded = chunks.document?.discardAgain(chunks.discarded) ?? false
     for item in chunks.forged { try await storage.setAside(item) }
-    chunks.mark = chunks.document?.historyMark ?? Document.HistoryMark()
+    chunks.mark = chunks.document?.historyMark ?? HistoryMark()
     return chunks
   }
 

@@ -397,7 +397,9 @@ final class OpenFile {
 
   /// Stores the note with what the buffer was opened with, before it is known what the file holds now.
   private func storeOpened() async throws {
-    let opened = claims.all.first.map { ClientBase(base: $0.base, time: environment.clock.date, object: $0.base.object) }
+    let opened = claims.all.first.map {
+      ClientBase(base: $0.base, time: environment.clock.date, object: $0.base.object)
+    }
     try await handle.store(
       with: [opened?.item(key, run: environment.journal.run, .opened)].compactMap(\.self).map { .save($0) })
   }

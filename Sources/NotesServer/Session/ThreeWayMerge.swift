@@ -29,7 +29,8 @@ struct ThreeWayMerge: Sendable {
   /// - Complexity: O(n) in the document's text
   init(
     note: NoteDocument, bases: [TextBase], isExact: Bool = false, encoding: PositionEncoding, gate: OpenBuffer.Gate,
-    possibleBases: [TextBase] = [], writtenTexts: [TextBase] = [], isFollowed: Bool = false, isDoubtful: Bool = false, isFile: Bool = false,
+    possibleBases: [TextBase] = [], writtenTexts: [TextBase] = [], isFollowed: Bool = false, isDoubtful: Bool = false,
+    isFile: Bool = false,
     read: ReadText? = nil
   ) {
     (self.note, self.isExact, self.encoding, self.gate) = (note, isExact, encoding, gate)
