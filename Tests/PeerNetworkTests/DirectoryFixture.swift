@@ -93,7 +93,7 @@ struct DirectoryFixture {
     guests = GuestIntroductions(network, grants, registry, links, admissions, news, store)
     let tickets = TicketIssuer(TicketBook(), network, grants, registry, links, news, store)
     invitations = InvitationExchange(
-      OfferBudget(), network, grants, registry, provider, links, admissions, news, store)
+      OfferBudget(), network, grants, registry, provider, links, admissions, guests, news, store)
     mover = DocumentMover(
       MoveHistory(), network, grants, registry, links, admissions, guests, tickets, invitations, news, store)
     trust = TrustDecisions(network, registry, provider, admissions, guests, tickets, invitations, news, store)

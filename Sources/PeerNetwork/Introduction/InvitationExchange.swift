@@ -9,6 +9,7 @@ final class InvitationExchange {
   private let provider: any PeerLinking
   private let links: LinkKeeper
   private let admissions: Admissions
+  private let guests: GuestIntroductions
   private let news: PeerNews
   private let store: PeerStore
   private var invitations: Invitations
@@ -22,10 +23,12 @@ final class InvitationExchange {
   /// - Parameter budget: what is left of it from before a restart.
   init(
     _ budget: OfferBudget, _ documents: any SharedDocuments, _ grants: Grants, _ registry: PeerRegistry,
-    _ provider: any PeerLinking, _ links: LinkKeeper, _ admissions: Admissions, _ news: PeerNews, _ store: PeerStore
+    _ provider: any PeerLinking, _ links: LinkKeeper, _ admissions: Admissions, _ guests: GuestIntroductions,
+    _ news: PeerNews, _ store: PeerStore
   ) {
     (self.documents, self.grants, self.registry, self.provider) = (documents, grants, registry, provider)
-    (self.links, self.admissions, self.news, self.store) = (links, admissions, news, store)
+    (self.links, self.admissions, self.guests) = (links, admissions, guests)
+    (self.news, self.store) = (news, store)
     invitations = Invitations(local: registry.network.peerId)
     invitations.budget = budget
   }
@@ -209,6 +212,8 @@ final class InvitationExchange {
         news.tell(.declined(sent.peer, name: registry.name(of: sent.peer), sent.document))
       case .granted(let received, let access):
         granting[received.id] = received.peer
+        // The inviter's list of guests comes right behind its grant.
+        guests.hold(received.document, from: received.peer)
         Task { await self.granted(received, access) }
       case .cheated(let peer):
         network.complain(of: peer, "sent an invitation whose numbers do not belong together; it is not shown")
@@ -250,6 +255,7 @@ final class InvitationExchange {
     guard granting.removeValue(forKey: received.id) != nil else { return }
     links.pinMet(received.peer)
     let (peer, document) = (received.peer, received.document)
+    defer { guests.stopHolding(received.document, from: received.peer) }
     guard !isElsewhere, admissions.admit(host: peer, of: document, access) else {
       if !finish(received.id, .alreadyHere) {
         news.tell(.offeredAgain(peer, name: registry.name(of: peer), document))
@@ -261,6 +267,7 @@ final class InvitationExchange {
 
   private func reach(_ peer: PeerId) async throws(InvitationError) {
     if provider.isConnected(peer) { return }
+    guests.takeHeld(document, from: peer)
     do {
       _ = try await provider.connect(toAnyOf: registry.addresses(of: peer), expecting: peer)
     } catch {
