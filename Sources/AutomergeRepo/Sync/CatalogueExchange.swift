@@ -161,9 +161,7 @@ final class CatalogueExchange {
     for peer in comparisons.keys.sorted() { sendDigest(to: peer) }
   }
 
-  private func sharesAnything(with peer: PeerId) -> Bool {
-    repo?.sharing.policy.documents(sharedWith: peer)?.isEmpty != true
-  }
+  private func sharesAnything(with peer: PeerId) -> Bool { repo?.sharing.sharesAnything(with: peer) ?? false }
 
   private func sendDigest(to peer: PeerId) {
     guard let repo, repo.connections.isConnected(peer), let comparison = comparisons[peer] else { return }
