@@ -34,9 +34,9 @@ final class CatalogueExchange {
       let items = try await storage.loadRange(StoredHeads.prefix)
       var found: [DocumentId: Set<ChangeHash>] = [:]
       for item in items {
-        guard let id = item.key.last.flatMap({ DocumentId($0) }), let heads = StoredHeads.decode(item.data) else {
-          continue
-        }
+        guard let id = item.key.last.flatMap({ DocumentId($0) }),
+          let heads = StoredHeads.decode(item.data, atMost: .max)
+        else { continue }
         found[id] = heads
       }
       took(found)
