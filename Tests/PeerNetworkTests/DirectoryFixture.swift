@@ -79,6 +79,7 @@ struct DirectoryFixture {
   let news: PeerNews
   let admissions: Admissions
   let guests: GuestIntroductions
+  let tickets: TicketIssuer
   let invitations: InvitationExchange
   let mover: DocumentMover
   let trust: TrustDecisions
@@ -91,7 +92,7 @@ struct DirectoryFixture {
     news = PeerNews(registry, clock: network.clock)
     admissions = Admissions(network, grants, registry, links, news, store)
     guests = GuestIntroductions(network, grants, registry, links, admissions, news, store)
-    let tickets = TicketIssuer(TicketBook(), network, grants, registry, links, news, store)
+    tickets = TicketIssuer(TicketBook(), network, grants, registry, links, news, store)
     invitations = InvitationExchange(
       OfferBudget(), network, grants, registry, provider, links, admissions, guests, news, store)
     mover = DocumentMover(

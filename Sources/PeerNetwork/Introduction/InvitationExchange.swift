@@ -237,10 +237,15 @@ final class InvitationExchange {
 
   /// The other person has accepted, and so has this person if there were digits: stores the grant before promising it.
   private func grant(_ sent: Invitations.Sent) async {
+    // This person may have withdrawn the invitation in the meantime.
+    guard invitations.isGranted(sent.id) else { return }
     let grants = grants
     links.pinMet(sent.peer)
-    await store.keep { _ throws(StorageError) in try await grants.grant(sent.access, on: sent.document, to: sent.peer) }
-    perform([.send(.granted(sent.access), invitation: sent.id, to: sent.peer)])
+    grants.admit(sent.access, on: sent.document, to: sent.peer)
+    await store.keep { _ throws(StorageError) in try await grants.store(sent.document) }
+    // The same, or changed the access, while this was stored.
+    guard let access = grants.guests(on: sent.document)[sent.peer] else { return }
+    perform([.send(.granted(access), invitation: sent.id, to: sent.peer)])
     news.tell(.joined(sent.peer, name: registry.name(of: sent.peer), sent.document))
     documents.policyChanged(for: sent.document)
     if documents.handle(of: sent.document) == nil { await documents.fetch(sent.document) }
@@ -250,24 +255,24 @@ final class InvitationExchange {
   /// taken a day to confirm, so the document may be here from elsewhere by now; then nothing changes but that the two
   /// people have met.
   private func granted(_ received: Invitations.Received, _ access: Access) async {
+    defer { guests.stopHolding(received.document, from: received.peer) }
     let isElsewhere = await admissions.isElsewhere(received.document, than: received.peer)
     // This person may have blocked or forgotten the inviter in the meantime.
     guard granting.removeValue(forKey: received.id) != nil else { return }
     links.pinMet(received.peer)
     let (peer, document) = (received.peer, received.document)
-    defer { guests.stopHolding(received.document, from: received.peer) }
     guard !isElsewhere, admissions.admit(host: peer, of: document, access) else {
       if !finish(received.id, .alreadyHere) {
         news.tell(.offeredAgain(peer, name: registry.name(of: peer), document))
       }
       return
     }
+    guests.takeHeld(document, from: peer)
     if !finish(received.id, .done) { news.tell(.accepted(peer, name: registry.name(of: peer), document)) }
   }
 
   private func reach(_ peer: PeerId) async throws(InvitationError) {
     if provider.isConnected(peer) { return }
-    guests.takeHeld(document, from: peer)
     do {
       _ = try await provider.connect(toAnyOf: registry.addresses(of: peer), expecting: peer)
     } catch {
