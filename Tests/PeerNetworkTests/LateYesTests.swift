@@ -125,6 +125,58 @@ import UV
     }
   }
 
+  /// The inviter sends its guests' names right behind its grant, and only once.
+  @Test(arguments: [Access.write, .read])
+  func theGuestsThatAnInviterNamesBehindItsGrantAreIntroduced(access: Access) async throws {
+    try await TestLoop.run { loop in
+      let disk = InMemoryStorage()
+      let parts = try await DirectoryFixture(storage: disk)
+      let (ana, fellow, stranger) = (Identity().peerId, Identity().peerId, Identity().peerId)
+      let id = try DirectoryFixture.document(1)
+      parts.provider.connected = [ana]
+      let invitation: [UInt8] = try await parts.acceptInvitation(from: ana, to: id, on: loop)
+      func list(_ peer: PeerId) -> GuestList {
+        let own = GuestList.Guest(peer: parts.network.peerId, access: access, name: nil, addresses: [])
+        let other = GuestList.Guest(peer: peer, access: .write, name: nil, addresses: [])
+        return GuestList(document: id, guests: [own, other])
+      }
+      parts.invitations.receive(
+        InviteMessage.inviteType, InviteMessage.granted(.write).fields(of: invitation), from: ana, nonce: [])
+      // The inviter has changed the access, or invited another guest, in the moment of the grant.
+      parts.guests.receive(list(fellow), from: ana)
+      // The control: only the inviter may name guests meanwhile.
+      parts.guests.receive(list(stranger), from: stranger)
+      try await eventually("let in", on: loop) { parts.grants.host(of: id) == ana }
+      try await eventually("introduced", on: loop) { parts.grants.introductions[id] == [fellow: .write] }
+      #expect(parts.grants.ownAccess(to: id) == access)
+      await parts.admissions.finishStoring(id)
+      #expect(try await Grants.load(from: disk).ownAccess(to: id) == access)
+    }
+  }
+
+  /// The inviter has ended the sharing in the moment of the grant.
+  @Test func aSharingThatEndsRightBehindTheGrantHasEnded() async throws {
+    try await TestLoop.run { loop in
+      let disk = InMemoryStorage()
+      let parts = try await DirectoryFixture(storage: disk)
+      let (ana, id) = (Identity().peerId, try DirectoryFixture.document(1))
+      var events: [SharingEvent] = []
+      parts.news.onEvent = { events.append($0) }
+      parts.provider.connected = [ana]
+      let invitation: [UInt8] = try await parts.acceptInvitation(from: ana, to: id, on: loop)
+      parts.invitations.receive(
+        InviteMessage.inviteType, InviteMessage.granted(.write).fields(of: invitation), from: ana, nonce: [])
+      parts.guests.receive(GuestList(document: id, guests: []), from: ana)
+      try await eventually("told", on: loop) {
+        events.contains { if case .unshared(ana, _, id) = $0 { true } else { false } }
+      }
+      #expect(parts.grants.host(of: id) == nil && parts.grants.access(id, for: ana) == .none)
+      await parts.admissions.finishStoring(id)
+      let stored = try await Grants.load(from: disk)
+      #expect(stored.host(of: id) == nil && stored.access(id, for: ana) == .none && stored.formerHosts[id] == ana)
+    }
+  }
+
   /// A decision of our person counts, even while the store is asked.
   @Test func aPeerThatIsBlockedWhenItKeepsItsWordGetsNothing() async throws {
     try await TestLoop.run { loop in

@@ -127,6 +127,13 @@ public final class DocHandle {
     return document.getHistory().count - before
   }
 
+  /// Makes the heads one, by a change without content on top of all of them. Does nothing if there is only one.
+  package func mergeHeads() {
+    guard document.heads().count > 1 else { return }
+    ignoringWatch { document.commitEmpty(timestamp: now) }
+    publishChange()
+  }
+
   /// Applies changes that were kept elsewhere, as chunks. Skips the changes that the document has.
   ///
   /// - Throws: `LoadError` if no chunk is good.
@@ -270,6 +277,9 @@ public final class DocHandle {
 
   /// The document's heads when the repo last heard of a change.
   var currentHeads: Set<ChangeHash> { progress.heads }
+
+  /// How many heads the document had when the repo last heard of a change.
+  package var headCount: Int { progress.heads.count }
 
   /// The peers that are on the document now.
   public var peers: [PeerId] { sync.peers }
