@@ -78,6 +78,7 @@ end
 
 -- Sends the whole text, which is correct in every state and repairs a wrong one.
 function M.send_whole(note)
+  if note.is_reading then return end
   take_all(note)
   send_change(note, { text = table.concat(note.shadow, "\n") })
 end
@@ -96,7 +97,7 @@ end
 -- Sends what the user has changed since the last call. Cheap if nothing has changed. `is_forced`: compares everything.
 function M.flush(note, is_forced)
   local buf = note.buf
-  if is_applying or not api.nvim_buf_is_loaded(buf) then return end
+  if is_applying or note.is_reading or not api.nvim_buf_is_loaded(buf) then return end
   if not is_forced and note.tick == api.nvim_buf_get_changedtick(buf) then return end
   local hint, total = note.hint, api.nvim_buf_line_count(buf)
   local above, below, new = 0, 0, nil
@@ -165,7 +166,7 @@ end
 
 -- Sends pending edits, then applies received ones, unless the user is in the middle of something.
 function M.drain(note)
-  if note.is_draining or notes[note.buf] ~= note then return end
+  if note.is_draining or note.is_reading or notes[note.buf] ~= note then return end
   note.is_draining = true
   local ok, problem = pcall(function()
     M.flush(note, false)
@@ -240,7 +241,7 @@ end
 -- A reload shows the file, not an edit of the user: the service compares it with the last known content of the file, so
 -- that no unsaved words are lost.
 local function reopen(note)
-  note.was_open, note.had = false, {}
+  note.was_open, note.had, note.is_reading = false, {}, false
   take_all(note)
   note.version = note.version + 1
   -- What was typed since then is in the buffer already.
@@ -250,6 +251,19 @@ end
 
 -- on_lines names the lines once for a whole command; on_bytes comes for each change in it, when the text is further already.
 local function listen(note)
+  -- From now on the text is the file's, not an edit of the user. :edit unloads a buffer and reads it again at once; only one
+  -- that stays unloaded is closed.
+  local function read_again(is_deaf)
+    note.is_reading = true
+    vim.schedule(function()
+      if notes[note.buf] ~= note then return end
+      if not api.nvim_buf_is_loaded(note.buf) then return M.detach(note.buf) end
+      if is_deaf then listen(note) end
+      apply.set_options(note.buf)
+      reopen(note)
+      M.tell("on_reloaded", note)
+    end)
+  end
   api.nvim_buf_attach(note.buf, false, {
     on_lines = function(_, buf, _, first, _, new_last)
       if notes[buf] ~= note then return true end
@@ -261,27 +275,9 @@ local function listen(note)
     end,
     on_reload = function(_, buf)
       if notes[buf] ~= note then return true end
-      vim.schedule(function()
-        if notes[buf] == note and api.nvim_buf_is_loaded(buf) then
-          apply.set_options(note.buf)
-          reopen(note)
-          M.tell("on_reloaded", note)
-        end
-      end)
+      read_again(false)
     end,
-    on_detach = function(_, buf)
-      -- :edit unloads a buffer and reads it again at once; only one that stays unloaded is closed.
-      vim.schedule(function()
-        if notes[buf] == note and not api.nvim_buf_is_loaded(buf) then
-          M.detach(buf)
-        elseif notes[buf] == note then
-          listen(note)
-          apply.set_options(note.buf)
-          reopen(note)
-          M.tell("on_reloaded", note)
-        end
-      end)
-    end,
+    on_detach = function() read_again(true) end,
   })
 end
 
