@@ -42,6 +42,7 @@ service.on("notes/check", function(params)
   local note = note_of.with_uri(params.uri)
   if not note then return end
   note.opened = nil
+  note_of.flush(note, true)
   if params.version ~= note.version or #note.queue > 0 then return end
   if params.rev > note.last_seen then
     note.last_seen = params.rev

@@ -101,11 +101,13 @@ function M.flush(note, is_forced)
   if not is_forced and note.tick == api.nvim_buf_get_changedtick(buf) then return end
   local hint, total = note.hint, api.nvim_buf_line_count(buf)
   local above, below, new = 0, 0, nil
+  note.hint = nil
   local was_empty = #note.shadow == 1 and note.shadow[1] == ""
   if hint and not is_forced and not was_empty and total > 1 then
     local hidden = apply.has_final_newline(buf) and 1 or 0
     above, below = hint.above, hint.below + hidden
-    if above + below <= #note.shadow and above + hint.below <= total and hidden == note.hidden then
+    -- Neovim may name lines that the buffer does not have.
+    if hint.below >= 0 and above + below <= #note.shadow and above + hint.below <= total and hidden == note.hidden then
       new = api.nvim_buf_get_lines(buf, above, total - hint.below, true)
     end
   end
