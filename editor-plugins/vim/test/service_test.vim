@@ -220,6 +220,24 @@ def AReloadOpensTheNoteAgain()
   assert_equal({id: note.id}, again->get('notes', {}))
 enddef
 
+def ANulInTheFileIsShownToTheServiceAndReplacedLater()
+  const note = Note('Nul', ['one'])
+  silent write
+  writefile(['one', "from\nelsewhere"], note.path, 'b')
+  const opened = len(Told('textDocument/didOpen'))
+  silent edit!
+  WaitTold('textDocument/didOpen', opened + 1)
+  assert_match('one\\nfrom\\u0000elsewhere', readfile(fake.log)->filter((_, it) => it =~# 'didOpen')[-1])
+  # Once the service has the text, or has sent what it has instead.
+  const count = len(Told('textDocument/didChange'))
+  Say('notes/check', {uri: note.uri, version: note.version, rev: note.rev, bytes: 18, sha256: 'of the text with the NUL'})
+  WaitTold('textDocument/didChange', count + 1)
+  assert_equal([{text: "one\nfrom\uFFFDelsewhere\n"}], Told('textDocument/didChange')[-1].contentChanges)
+  assert_equal(["one", "from\uFFFDelsewhere", ''], note.shadow)
+  assert_equal("from\uFFFDelsewhere", getline(2))
+  assert_equal(opened + 1, len(Told('textDocument/didOpen')))
+enddef
+
 def AServiceThatDiesComesBackAndTheNotesWithIt()
   const note = Note('Survivor', ['before'])
   const [opened, incarnation] = [len(Told('textDocument/didOpen')), service.Incarnation()]
@@ -279,6 +297,7 @@ verdict.Run([
   ['OneSharesAnOrdinaryFile', OneSharesAnOrdinaryFile],
   ['TheListShowsNotes', TheListShowsNotes],
   ['AReloadOpensTheNoteAgain', AReloadOpensTheNoteAgain],
+  ['ANulInTheFileIsShownToTheServiceAndReplacedLater', ANulInTheFileIsShownToTheServiceAndReplacedLater],
   ['AServiceThatDiesComesBackAndTheNotesWithIt', AServiceThatDiesComesBackAndTheNotesWithIt],
   ['AServiceThatKeepsDyingIsGivenUpUntilAsked', AServiceThatKeepsDyingIsGivenUpUntilAsked],
   ['AClosedBufferIsClosed', AClosedBufferIsClosed],
