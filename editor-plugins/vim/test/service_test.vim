@@ -238,6 +238,24 @@ def ANulInTheFileIsShownToTheServiceAndReplacedLater()
   assert_equal(opened + 1, len(Told('textDocument/didOpen')))
 enddef
 
+def WhatIsChangedAndWrittenWithoutAWordIsNoReload()
+  const note = Note('Trimmed', ['one  ', 'two  '])
+  const [opened, changed] = [len(Told('textDocument/didOpen')), len(Told('textDocument/didChange'))]
+  silent :%s/ \+$//
+  silent noautocmd write
+  sync.Flush(note, false)
+  WaitTold('textDocument/didChange', changed + 1)
+  assert_equal([['one', 'two', ''], opened], [note.shadow, len(Told('textDocument/didOpen'))])
+  # Other people's changes, which Vim reports as well, do not make a reload the person's change.
+  Edit(note, note.version, 1, [Insertion(0, 0, 'others ')], 15)
+  Wait('the edit', () => note.rev == 1)
+  Wait('that Vim has reported it', () => empty(note.hint) && note.timer == 0)
+  silent noautocmd edit!
+  sync.Flush(note, true)
+  WaitTold('textDocument/didOpen', opened + 1)
+  assert_equal(changed + 1, len(Told('textDocument/didChange')))
+enddef
+
 def AServiceThatDiesComesBackAndTheNotesWithIt()
   const note = Note('Survivor', ['before'])
   const [opened, incarnation] = [len(Told('textDocument/didOpen')), service.Incarnation()]
@@ -298,6 +316,7 @@ verdict.Run([
   ['TheListShowsNotes', TheListShowsNotes],
   ['AReloadOpensTheNoteAgain', AReloadOpensTheNoteAgain],
   ['ANulInTheFileIsShownToTheServiceAndReplacedLater', ANulInTheFileIsShownToTheServiceAndReplacedLater],
+  ['WhatIsChangedAndWrittenWithoutAWordIsNoReload', WhatIsChangedAndWrittenWithoutAWordIsNoReload],
   ['AServiceThatDiesComesBackAndTheNotesWithIt', AServiceThatDiesComesBackAndTheNotesWithIt],
   ['AServiceThatKeepsDyingIsGivenUpUntilAsked', AServiceThatKeepsDyingIsGivenUpUntilAsked],
   ['AClosedBufferIsClosed', AClosedBufferIsClosed],

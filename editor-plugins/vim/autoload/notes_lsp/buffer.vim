@@ -247,8 +247,10 @@ enddef
 # an unmodified buffer that equals the file was read again. Returns whether that was so; if it was, shows the service the text,
 # as after any reload.
 export def NoticeReload(note: dict<any>, lines: list<string>): bool
-  # Text that no service has seen cannot be compared with what it knows.
-  if getbufvar(note.bufnr, '&modified') || !(note.isOpen || note.wasOpen)
+  # Text that no service has seen cannot be compared with what it knows. What the person changed, Vim reports, if it was also
+  # written since; a reload, it does not.
+  listener_flush(note.bufnr)
+  if !empty(note.hint) || getbufvar(note.bufnr, '&modified') || !(note.isOpen || note.wasOpen)
       || workingfile.Text(note.path) !=# lines->join("\n")
     return false
   endif

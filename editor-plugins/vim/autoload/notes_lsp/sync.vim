@@ -22,7 +22,11 @@ var isApplying = false
 export def Flush(note: dict<any>, force: bool): bool
   timer_stop(note.timer)
   note.timer = 0
-  if isApplying || !bufloaded(note.bufnr) || (!force && note.tick == getbufvar(note.bufnr, 'changedtick'))
+  if isApplying || !bufloaded(note.bufnr)
+    return false
+  elseif !force && note.tick == getbufvar(note.bufnr, 'changedtick')
+    # What Vim has reported was not the user's.
+    note.hint = {}
     return false
   endif
   final now = text.OfBuffer(note.bufnr, note.shadow == [''])
