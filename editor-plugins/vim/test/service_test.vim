@@ -256,6 +256,13 @@ def WhatIsChangedAndWrittenWithoutAWordIsNoReload()
   assert_equal(changed + 1, len(Told('textDocument/didChange')))
 enddef
 
+def APartReplacesNoNoteWhateverItsName()
+  const note = Note('A $HOME b', ['one', 'two'])
+  silent write
+  execute 'silent :1write!' fnameescape(note.path)
+  assert_equal(['one', 'two'], readfile(note.path))
+enddef
+
 def AServiceThatDiesComesBackAndTheNotesWithIt()
   const note = Note('Survivor', ['before'])
   const [opened, incarnation] = [len(Told('textDocument/didOpen')), service.Incarnation()]
@@ -317,6 +324,7 @@ verdict.Run([
   ['AReloadOpensTheNoteAgain', AReloadOpensTheNoteAgain],
   ['ANulInTheFileIsShownToTheServiceAndReplacedLater', ANulInTheFileIsShownToTheServiceAndReplacedLater],
   ['WhatIsChangedAndWrittenWithoutAWordIsNoReload', WhatIsChangedAndWrittenWithoutAWordIsNoReload],
+  ['APartReplacesNoNoteWhateverItsName', APartReplacesNoNoteWhateverItsName],
   ['AServiceThatDiesComesBackAndTheNotesWithIt', AServiceThatDiesComesBackAndTheNotesWithIt],
   ['AServiceThatKeepsDyingIsGivenUpUntilAsked', AServiceThatKeepsDyingIsGivenUpUntilAsked],
   ['AClosedBufferIsClosed', AClosedBufferIsClosed],
