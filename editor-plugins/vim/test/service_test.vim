@@ -2,6 +2,7 @@ vim9script
 # The plugin with a service that a test commands: what goes over the wire, and what happens when the service dies.
 
 import autoload 'notes_lsp/buffer.vim'
+import autoload 'notes_lsp/condition.vim'
 import autoload 'notes_lsp/presence.vim'
 import autoload 'notes_lsp/sync.vim'
 import autoload 'notes_lsp/pending.vim'
@@ -263,6 +264,18 @@ def APartReplacesNoNoteWhateverItsName()
   assert_equal(['one', 'two'], readfile(note.path))
 enddef
 
+def AViewKeepsNoKeysOfTheNoteAndNoReadOnlyState()
+  const note = Note('Viewed', ['one'])
+  const view = fake.directory .. '/view'
+  setlocal nomodifiable readonly
+  execute 'mkview!' view
+  assert_notmatch('Press', readfile(view)->join("\n"))
+  assert_equal(1, maparg('u', 'n', false, true).buffer)
+  note.proven = 0
+  condition.OnStatus(note, {access: 'write'}, 1)
+  assert_equal([true, false], [&modifiable, &readonly])
+enddef
+
 def AServiceThatDiesComesBackAndTheNotesWithIt()
   const note = Note('Survivor', ['before'])
   const [opened, incarnation] = [len(Told('textDocument/didOpen')), service.Incarnation()]
@@ -325,6 +338,7 @@ verdict.Run([
   ['ANulInTheFileIsShownToTheServiceAndReplacedLater', ANulInTheFileIsShownToTheServiceAndReplacedLater],
   ['WhatIsChangedAndWrittenWithoutAWordIsNoReload', WhatIsChangedAndWrittenWithoutAWordIsNoReload],
   ['APartReplacesNoNoteWhateverItsName', APartReplacesNoNoteWhateverItsName],
+  ['AViewKeepsNoKeysOfTheNoteAndNoReadOnlyState', AViewKeepsNoKeysOfTheNoteAndNoReadOnlyState],
   ['AServiceThatDiesComesBackAndTheNotesWithIt', AServiceThatDiesComesBackAndTheNotesWithIt],
   ['AServiceThatKeepsDyingIsGivenUpUntilAsked', AServiceThatKeepsDyingIsGivenUpUntilAsked],
   ['AClosedBufferIsClosed', AClosedBufferIsClosed],
