@@ -156,7 +156,8 @@ struct EditorFileCommandTests {
     let presence = #"require("notes_lsp.presence").report"#
     try ana.session.wait(for: "the end of the pause after the last report") {
       try ana.evaluate(
-        "for i = 1, 20 do local name, it = debug.getupvalue(\(presence), i) if name == 'is_pausing' then return it end end")
+        "for i = 1, 20 do local name, it = debug.getupvalue(\(presence), i) if name == 'is_pausing' then return it end end"
+      )
         == false
     }
     try ana.session.send(["ex", .string("cd \(ana.session.user.notes) | \(command)")])
@@ -169,6 +170,14 @@ struct EditorFileCommandTests {
     try other.shutdown()
     try end(ana)
     #expect(try ana.session.user.storedText(of: id) == "others first unsaved later\n")
+  }
+
+  @Test(.enabled(if: NeovimUnderTest.isHere), arguments: ["bwipeout!", "bdelete!"])
+  func whatNeovimChangesAndClosesAtOnceIsInTheNote(command: String) throws {
+    let (ana, id, _) = try savedNote(NeovimUnderTest.self, seed: 81)
+    try ana.session.send(["ex", .string("put ='second' | \(command)")])
+    try end(ana)
+    #expect(try ana.session.user.storedText(of: id) == "first\nsecond\n")
   }
 
   /// An Emacs crashed and left words in its auto-save file; other words were written since.
