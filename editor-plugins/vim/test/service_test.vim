@@ -294,6 +294,8 @@ def AServiceThatDiesComesBackAndTheNotesWithIt()
 enddef
 
 def AServiceThatKeepsDyingIsGivenUpUntilAsked()
+  const note = Note('Dying', ['one'])
+  assert_equal([true, false], [&g:swapfile, &swapfile])
   writefile([], fake.log .. '.broken')
   service.Notify('test/die', {})
   Wait('giving up', () => service.State() ==# 'failed')
@@ -302,9 +304,12 @@ def AServiceThatKeepsDyingIsGivenUpUntilAsked()
     status.OnActivity()
     return execute('messages') =~# 'keeps failing'
   })
+  # What is typed now, no service stores.
+  assert_equal([true, -1], [&swapfile, &undolevels])
   delete(fake.log .. '.broken')
   NotesRestart
   Wait('the next one', () => service.IsReady())
+  assert_false(getbufvar(note.bufnr, '&swapfile'))
 enddef
 
 def AClosedBufferIsClosed()

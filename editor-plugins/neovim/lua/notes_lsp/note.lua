@@ -259,7 +259,7 @@ local function listen(note)
       if notes[note.buf] ~= note then return end
       if not api.nvim_buf_is_loaded(note.buf) then return M.detach(note.buf) end
       if is_deaf then listen(note) end
-      apply.set_options(note.buf)
+      apply.set_options(note.buf, service.is_ready())
       reopen(note)
       M.tell("on_reloaded", note)
     end)
@@ -306,7 +306,7 @@ function M.attach(buf, uri, id)
   note.opened = not vim.bo[buf].modified and table.concat(note.shadow, "\n") or nil
   note.hidden = apply.has_final_newline(buf) and 1 or 0
   notes[buf] = note
-  apply.set_options(note.buf)
+  apply.set_options(note.buf, service.is_ready())
   listen(note)
   keep_file_text(note)
   M.tell("on_attach", note)
@@ -329,6 +329,7 @@ end
 
 service.on_ready(function()
   for _, note in pairs(notes) do
+    apply.set_options(note.buf, true)
     M.flush(note, true)
     note.version = note.version + 1
     send_open(note)
@@ -338,6 +339,7 @@ end)
 service.on_gone(function()
   for _, note in pairs(notes) do
     note.is_open, note.queue, note.peers = false, {}, {}
+    apply.set_options(note.buf, false)
     M.tell("on_cursors", note)
     M.publish(note)
   end

@@ -41,7 +41,6 @@ export def Attach(bufnr: number, uri: string, id: string): dict<any>
     listener: listener_add(OnChange, bufnr), info: {}, fileStamp: [], fileHash: '', isFileNews: false,
   }
   notes[bufnr] = note
-  setbufvar(bufnr, 'notes_lsp', note.info)
   condition.OnAttach(note)
   SetOptions(bufnr)
   SetAutocommands(bufnr)
@@ -50,14 +49,18 @@ export def Attach(bufnr: number, uri: string, id: string): dict<any>
   return note
 enddef
 
-# The service does undo, because Vim's own would remove other people's words. The service also stores the note, so a
-# swap file would only cause prompts.
+# The service does undo, because Vim's own would remove other people's words. While it runs it also stores the note, so a
+# swap file would only cause prompts, as does one of another Vim that has the note.
 def SetOptions(bufnr: number)
-  # What another program writes arrives as an edit, which keeps the cursor, the marks and unsaved changes.
-  # Other people write the text, so it must not set options.
-  for [option, value] in {swapfile: false, undofile: false, undolevels: -1, autoread: false, modeline: false}->items()
+  const [hasSwap, shortmess] = [&g:swapfile && !service.IsReady() && v:exiting == v:null, &shortmess]
+  set shortmess+=A
+  # What another program writes arrives as an edit, which keeps cursor and marks. Others write the text: it sets no options.
+  for [option, value] in {swapfile: hasSwap, undofile: false, undolevels: -1, autoread: false, modeline: false}->items()
     setbufvar(bufnr, $'&{option}', value)
   endfor
+  &shortmess = shortmess
+  # :bdelete has removed it.
+  setbufvar(bufnr, 'notes_lsp', notes[bufnr].info)
 enddef
 
 def SetAutocommands(bufnr: number)
@@ -142,6 +145,7 @@ enddef
 # The service has started (again): shows it every note as it is now.
 export def OnServiceReady()
   for note in notes->values()
+    SetOptions(note.bufnr)
     sync.Flush(note, true)
     note.version += 1
     SendOpen(note)
@@ -152,6 +156,7 @@ enddef
 export def OnServiceGone()
   for note in notes->values()
     note->extend({isOpen: false, queue: []})
+    SetOptions(note.bufnr)
     presence.Show(note, [])
     Publish(note)
   endfor
