@@ -48,11 +48,7 @@ export def URI(path: string): string
 enddef
 
 def EscapeBytes(name: string): string
-  var result = ''
-  for index in range(len(name))
-    result ..= printf('%%%02X', char2nr(name->strpart(index, 1)))
-  endfor
-  return result
+  return range(len(name))->mapnew((_, index) => printf('%%%02X', char2nr(name->strpart(index, 1))))->join('')
 enddef
 
 export def Absolute(path: string): string
