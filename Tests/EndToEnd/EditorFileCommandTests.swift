@@ -197,6 +197,58 @@ struct EditorFileCommandTests {
     #expect(try ana.session.user.storedText(of: id) == "first later\nrescued and more\n")
   }
 
+  /// A saved note in Emacs with words of this person, and of another, that no file has.
+  private func unsavedWordsOfTwo(seed: UInt64) throws -> (ana: EmacsUnderTest, id: String, other: NotesProcess) {
+    let (ana, id, _) = try savedNote(EmacsUnderTest.self, seed: seed)
+    try type(" own", in: ana)
+    _ = try ana.waitUntilAttached()
+    let other = try ana.session.user.startInitialized()
+    let client = try ModelClient(other, note: try other.request("notes/open", ["id": .string(id)]))
+    client.edit(0..<0, with: "others ")
+    client.flush()
+    try ana.session.wait(for: "other people's words in Emacs") {
+      try other.collect()
+      return try ana.state()?.text == "others first own\n"
+    }
+    _ = try ana.waitUntilAttached()
+    return (ana, id, other)
+  }
+
+  /// The file's text is in the buffer already when Emacs asks, and its timers run.
+  @Test(arguments: ["n", "C-g"]) func aQuestionWhileEmacsReadsAFileAgainDeletesNoWords(answer: String) throws {
+    let (ana, id, other) = try unsavedWordsOfTwo(seed: 80)
+    try "((nil . ((eval . (setq unsafe 1)))))\n".write(
+      toFile: ana.session.user.notes + "/.dir-locals.el", atomically: true, encoding: .utf8)
+    try ana.session.send(["expr", "(with-current-buffer (window-buffer) (revert-buffer t t) t)", 0])
+    try ana.waitForScreen("Do you want to apply it")
+    #expect(try ana.evaluate("(progn (mapc #'notes-lsp--drain notes-lsp--notes) (length notes-lsp--notes))") == 1)
+    try ana.session.terminal.press(answer)
+    try ana.waitForText("others first own")
+    try type(" later", in: ana)
+    _ = try ana.waitUntilAttached()
+    try other.shutdown()
+    try end(ana)
+    #expect(try ana.session.user.storedText(of: id) == "others first own later\n")
+  }
+
+  @Test(arguments: ["(find-file-literally buffer-file-name)", "(hexl-mode)"])
+  func bytesThatEmacsShowsInPlaceOfANoteDeleteNoWords(command: String) throws {
+    let (ana, id, other) = try unsavedWordsOfTwo(seed: 81)
+    let discarding = "(lambda (prompt &rest _) (not (string-match-p \"save the file\" prompt)))"
+    try ana.give(vim: "", emacs: "(cl-letf (((symbol-function 'y-or-n-p) \(discarding))) \(command))")
+    try ana.waitForScreen("shown as bytes")
+    try ana.waitForScreen("C-x C-v RET opens the note")
+    #expect(try ana.documentId() == nil)
+    try ana.give(vim: "", emacs: "(progn (set-buffer-modified-p nil) (find-alternate-file buffer-file-name))")
+    #expect(try ana.waitUntilAttached() == id)
+    try ana.waitForText("others first own")
+    try type(" later", in: ana)
+    _ = try ana.waitUntilAttached()
+    try other.shutdown()
+    try end(ana)
+    #expect(try ana.session.user.storedText(of: id) == "others first own later\n")
+  }
+
   @Test func whatIsWrittenToTheFileBehindALinkComesIntoVim() throws { try followLink(VimUnderTest.self) }
   @Test func whatIsWrittenToTheFileBehindALinkComesIntoEmacs() throws { try followLink(EmacsUnderTest.self) }
 

@@ -23,6 +23,8 @@
 (defvar global-auto-revert-ignore-buffer)
 (declare-function notes-lsp-mode "notes-lsp" (&optional argument))
 (declare-function auto-revert-mode "autorevert" (&optional argument))
+(declare-function notes-lsp--after-revert "notes-lsp-reread" ())
+(declare-function notes-lsp--before-revert "notes-lsp-reread" ())
 (declare-function notes-lsp--forget-peers "notes-lsp-presence" (note))
 (declare-function notes-lsp--report-cursor-soon "notes-lsp-presence" (note))
 
@@ -44,6 +46,8 @@ Return its state."
   (let ((note (notes-lsp--note-make :buffer (current-buffer) :uri uri   :id id
                                     :visited buffer-file-name))
         (invalid nil))
+    (when (notes-lsp--bytes-p)
+      (user-error "Notes: C-x C-v RET first: these are bytes, not text"))
     (when (setq invalid (notes-lsp--invalid-position note))
       (user-error "Notes: Not UTF-8: %s is an invalid character"
                   (notes-lsp--describe-position note invalid)))
@@ -180,32 +184,6 @@ by the base buffer."
   "Make a note fit again after its major mode changed."
   (when (notes-lsp--current) (notes-lsp--prepare-buffer)))
 
-(defun notes-lsp--before-revert ()
-  "Send what was typed before the file's text takes its place."
-  (let ((note (notes-lsp--current)))
-    (when (and note (notes-lsp--note-open note))
-      (notes-lsp--flush note))))
-
-(defun notes-lsp--after-revert ()
-  "Open the note again with the text that the file had.
-It is the file, not what the user did: the service compares it with what
-the file last held, so that no words are lost because they were not saved."
-  (let ((note (notes-lsp--current)))
-    (when note
-      (if (notes-lsp--note-open note)
-          (progn
-            (setq notes-lsp--last-version
-                  (max notes-lsp--last-version (notes-lsp--note-version note)))
-            (notes-lsp--did-open note nil))
-        ;; What the service knew about the buffer is outdated.  The next one
-        ;; gets the file's text, and so knows what was typed since.
-        (setf (notes-lsp--note-had note) nil
-              (notes-lsp--note-opened note)
-              (unless (or (buffer-modified-p) (notes-lsp--invalid-position note))
-                (notes-lsp--text note)))
-        (notes-lsp--want-full-text note)
-        (notes-lsp--schedule note)))))
-
 (defvar-local notes-lsp--left nil
   "(PATH URI ID) of the note that this buffer was before it got another name.")
 (put 'notes-lsp--left 'permanent-local t)
@@ -229,35 +207,19 @@ the file last held, so that no words are lost because they were not saved."
   "Make the buffer its note again if it visits the note's file again.
 It never had what others wrote in between."
   (pcase-let ((`(,path . ,place) notes-lsp--left))
-    (when (and path (equal buffer-file-name path) (not (notes-lsp--current)))
+    (when (and path (equal buffer-file-name path) (not (notes-lsp--current))
+               (not (notes-lsp--bytes-p)))
       (setq notes-lsp--left nil)
       (apply #'notes-lsp--attach place))))
 
 (add-hook 'after-set-visited-file-name-hook #'notes-lsp--renamed-again)
 
-(defun notes-lsp--recover-file (recover file)
-  "Call RECOVER with FILE, whose auto-save file takes the place of the text.
-If FILE is a note, that text is an older one, as after a revert: what others
-wrote since is not what the user has deleted."
-  (let* ((buffer (get-file-buffer file))
-         (note (and buffer (with-current-buffer buffer (notes-lsp--current)))))
-    (if (null note)
-        (funcall recover file)
-      (with-current-buffer buffer (notes-lsp--before-revert))
-      (setf (notes-lsp--note-busy note) t)
-      (unwind-protect
-          (prog1 (funcall recover file)
-            (with-current-buffer buffer (notes-lsp--after-revert)))
-        (setf (notes-lsp--note-busy note) nil)
-        (notes-lsp--schedule note)))))
-
-(advice-add 'recover-file :around #'notes-lsp--recover-file)
-
 (defun notes-lsp--reattach ()
   "Open all notes again: the service is new."
   (dolist (note notes-lsp--notes)
     (let ((buffer (notes-lsp--note-buffer note)))
-      (when (buffer-live-p buffer)
+      ;; One whose file is being read is opened after that.
+      (when (and (buffer-live-p buffer) (not (notes-lsp--note-reading note)))
         (notes-lsp--guarded (buffer-name buffer)
           (notes-lsp--did-open note t)))))
   (force-mode-line-update t))

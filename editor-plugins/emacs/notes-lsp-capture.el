@@ -46,6 +46,7 @@
   (blocked nil :documentation "Position of a character that cannot be sent.")
   (applying nil :documentation "Non-nil while an edit of the service goes in.")
   (busy nil :documentation "Non-nil while the queue is being worked on.")
+  (reading nil :documentation "Its last text, while a file's takes its place.")
   (queue nil :documentation "(METHOD . PARAMS) received and not yet dealt with.")
   (timer nil :documentation "Timer that will drain the queue.")
   (peers nil :documentation "What notes/cursors said last, with markers.")
@@ -287,7 +288,7 @@ BEGIN, END and OLD-LENGTH are what after-change was told."
   "Send NOTE's own changes.  Return non-nil if nothing is left to send."
   (with-current-buffer (notes-lsp--note-buffer note)
     (cond
-     ((not (and (notes-lsp--note-open note) (notes-lsp-service-ready-p))) nil)
+     ((or (notes-lsp--note-reading note) (not (notes-lsp--note-open note)) (not (notes-lsp-service-ready-p))) nil)
      ((not (notes-lsp--pending-p note)) t)
      ((notes-lsp--composing-p) nil)
      (t

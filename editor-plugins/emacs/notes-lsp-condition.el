@@ -87,7 +87,7 @@
           ("deletedForEveryone" "deleted for everyone") ("itemDeleted" "item deleted")
           ("textDeleted" "text deleted")
           ("purged" "removed for good") ("notFound" "not found")
-          ("notOpened" "cannot be opened") ("renamed" "plain copy") (_ reason)))
+          ("notOpened" "cannot be opened") ("renamed" "plain copy") ("bytes" "shown as bytes") (_ reason)))
   ;; The text may exist nowhere else, so Emacs asks before it kills the buffer.
   (when (equal reason "purged") (set-buffer-modified-p t))
   (force-mode-line-update))

@@ -26,6 +26,10 @@
 (defconst notes-lsp--merge-seconds 0.1
   "How long saving waits until a file that has changed is merged.")
 
+(defun notes-lsp--bytes-p ()
+  "Return non-nil if the current buffer shows the bytes of a file, not its text."
+  (or (not enable-multibyte-characters) find-file-literally (eq major-mode 'hexl-mode)))
+
 (defun notes-lsp--file-stamp ()
   "Return what identifies the current buffer's file, nil without one.
 A symbolic link stays as it is when the file that it names is written."

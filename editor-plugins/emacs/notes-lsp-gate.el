@@ -88,7 +88,7 @@ recursive edit, a keyboard macro, or an input method's draft."
 (defun notes-lsp--drain (note)
   "Send NOTE's own changes, then do what its queue says, as far as is safe."
   (when (and (notes-lsp--note-blocked note) (not (notes-lsp--note-open note))
-             (notes-lsp-service-ready-p))
+             (not (notes-lsp--note-reading note)) (notes-lsp-service-ready-p))
     (notes-lsp--did-open note t))
   (unless (notes-lsp--note-busy note)
     (setf (notes-lsp--note-busy note) t)

@@ -58,6 +58,7 @@ further."
 (require 'notes-lsp-ask)
 (require 'notes-lsp-capture)
 (require 'notes-lsp-buffer)
+(require 'notes-lsp-reread)
 (require 'notes-lsp-condition)
 (require 'notes-lsp-presence)
 (require 'notes-lsp-events)
@@ -178,7 +179,7 @@ While the service is away: as far back as the last edit of another person."
 Only for a file in the notes directory is the service asked; of notes
 elsewhere it keeps a list."
   (when (and buffer-file-name (not notes-lsp--visiting) (not noninteractive)
-             (not (notes-lsp--current)))
+             (not (notes-lsp--current)) (not (notes-lsp--bytes-p)))
     (let ((buffer (current-buffer))
           (path (notes-lsp--note-path buffer-file-name)))
       (when path
@@ -188,7 +189,7 @@ elsewhere it keeps a list."
           (notes-lsp--with-answer (result :notes/list (notes-lsp--empty) :background t)
             (when (buffer-live-p buffer)
               (with-current-buffer buffer
-                (unless (or (notes-lsp--current) (null buffer-file-name))
+                (unless (or (notes-lsp--current) (null buffer-file-name) (notes-lsp--bytes-p))
                   (notes-lsp--attach-known (plist-get result :notes) path))))))))))
 
 (cl-defun notes-lsp--attach-known (listed &optional path)
@@ -210,6 +211,7 @@ They were opened as plain files before the service knew it."
         (dolist (buffer (buffer-list))
           (with-current-buffer buffer
             (when (and buffer-file-name (not (buffer-base-buffer)) (not (notes-lsp--current))
+                       (not (notes-lsp--bytes-p))
                        (or (equal (expand-file-name buffer-file-name) path)
                            (equal buffer-file-truename (abbreviate-file-name (file-truename path)))))
               (notes-lsp--watch-order)

@@ -14,4 +14,4 @@ cd "$scratch"
 [ "${1:-}" != lint ] || exit 0
 NOTES_TEST_SERVICE="${NOTES_TEST_SERVICE:-$plugin/../vim/test/fake_service.py}" \
   NOTES_TEST_SEED=${NOTES_TEST_SEED:-1} NOTES_TEST_COMMANDS=${NOTES_TEST_COMMANDS:-2000} HOME="$scratch" \
-  "$emacs" -Q --batch -L . -l notes-lsp -l notes-lsp-test -l notes-lsp-presence-test -l notes-lsp-condition-test -l notes-lsp-service-test -l notes-lsp-ask-test -l notes-lsp-shown-test -f ert-run-tests-batch-and-exit
+  "$emacs" -Q --batch -L . -l notes-lsp -l notes-lsp-test -l notes-lsp-presence-test -l notes-lsp-condition-test -l notes-lsp-service-test -l notes-lsp-ask-test -l notes-lsp-shown-test -l notes-lsp-reread-test -f ert-run-tests-batch-and-exit
