@@ -108,9 +108,8 @@ def SendOpen(note: dict<any>)
   if !service.IsReady()
     return
   endif
-  const filetype = getbufvar(note.bufnr, '&filetype')
   final params = {textDocument: {
-    uri: note.uri, languageId: filetype ==# '' ? 'text' : filetype, version: note.version,
+    uri: note.uri, languageId: getbufvar(note.bufnr, '&filetype') ?? 'text', version: note.version,
     text: text.Joined(note.shadow),
   }}
   if note.wasOpen && !empty(note.had)

@@ -135,12 +135,12 @@ export def Drain(note: dict<any>, isSafe: bool)
 enddef
 
 def Take(note: dict<any>, message: dict<any>)
-  note.hint = {}
   try
     isApplying = true
     final edits = text.Clamped(note.shadow, message.edits)
     presence.Carry(note, edits)
     note.bytes += apply.Edits(note.bufnr, note.shadow, edits)
+    listener_flush(note.bufnr)
   catch
     isApplying = false
     Repair(note, v:exception)
@@ -148,7 +148,7 @@ def Take(note: dict<any>, message: dict<any>)
   finally
     isApplying = false
   endtry
-  note.tick = getbufvar(note.bufnr, 'changedtick')
+  note->extend({hint: {}, tick: getbufvar(note.bufnr, 'changedtick')})
   note.rev = message.rev
   if note.bytes != message.bytes
     Repair(note, $'{note.bytes}, not {message.bytes} bytes')
