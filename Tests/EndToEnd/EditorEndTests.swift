@@ -30,4 +30,24 @@ struct EditorEndTests {
       try session.wait(for: "the end of the editor, round \(round)") { !EditorSession.isRunning(program.id) }
     }
   }
+
+  /// The service has failed for good, and nothing but the editor has the words.
+  @Test func wordsThatOnlyEmacsHasAreInItsAutoSaveFileWhenItsTerminalCloses() throws {
+    let ana = try EmacsUnderTest(user: NotesUser("Ana"), seed: 92, maximumDelay: .zero)
+    _ = try ana.evaluate("(setq auto-save-default t)")
+    try ana.createNote("Tea")
+    _ = try ana.waitUntilAttached()
+    try ana.setServiceCommand { _ in ["false"] }
+    ana.session.killService()
+    try ana.waitForScreen("keeps failing")
+    try ana.beginTypingAtEnd()
+    try ana.session.terminal.type("precious")
+    try ana.waitForText("precious")
+    let program = KnownProcess(ana.session.terminal.programProcessId)
+    defer { program.send(SIGKILL) }
+    program.send(SIGHUP)
+    try ana.session.wait(for: "the end of Emacs") { !EditorSession.isRunning(program.id) }
+    let rescued = try String(contentsOfFile: ana.session.user.notes + "/#Tea.md#", encoding: .utf8)
+    #expect(rescued.contains("precious"))
+  }
 }

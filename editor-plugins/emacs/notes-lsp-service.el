@@ -343,8 +343,8 @@ Signal a `user-error' if it does not become ready."
     (dolist (timer '(notes-lsp-timer notes-lsp-pusher))
       (when (process-get process timer) (cancel-timer (process-get process timer))))
     (delete-process process)
-    (ignore-errors (kill-buffer (process-buffer process)))
-    (ignore-errors (kill-buffer (jsonrpc-stderr-buffer link)))))
+    (dolist (buffer (list (process-buffer process) (jsonrpc-stderr-buffer link)))
+      (ignore-errors (kill-buffer buffer)))))
 
 (provide 'notes-lsp-service)
 ;;; notes-lsp-service.el ends here
