@@ -53,7 +53,8 @@ extension Document {
   /// Like `save`. Without deflating, all columns stay uncompressed, for callers that compress the whole or nothing.
   public func save(deflating: Bool) -> Data { withCore { Data($0.save(deflating: deflating)) } }
 
-  /// The changes since the last `save` or `encodeNewChanges`, as chunks.
+  /// The changes since the last `save` or `encodeNewChanges` of this object, as chunks; all, if there was none since it was
+  /// made, loaded or forked.
   public func encodeNewChanges() -> Data { withCore { Data($0.saveNew()) } }
 
   /// The changes that are neither among `heads` nor their ancestors, as chunks. Unknown heads are ignored.

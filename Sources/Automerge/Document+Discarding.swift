@@ -35,7 +35,8 @@ extension Document {
   /// - Complexity: O(n) in the history; O(1) if nothing is removed
   @discardableResult
   public func discard(_ hashes: Set<ChangeHash>, goingOnAs actor: ActorId) throws -> Set<ChangeHash> {
-    try replacingCore { core in
+    try withState { state in
+      let core = state.core
       core.commitPending()
       let isKept = core.rowsKept(without: hashes)
       let removed = Set(isKept.indices.filter { !isKept[$0] }.map { core.graph.hashes[$0] })
@@ -45,7 +46,8 @@ extension Document {
       let fresh = DocumentCore(actor: actor)
       var edits: TextEditCollector?
       try fresh.receive(kept + waiting, edits: &edits)
-      core = fresh
+      state.core = fresh
+      state.removalCount += 1
       return removed
     }
   }

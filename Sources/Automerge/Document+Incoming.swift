@@ -44,8 +44,36 @@ extension Document {
     }
   }
 
-  /// Call when the caller has stored what is in the document now: the next `encodeNewChanges` begins after it.
-  package func noteStored() { withCore { $0.firstNewRow = $0.graph.count } }
+  /// Everything that is in the document now.
+  package var historyMark: HistoryMark {
+    withState { state in
+      state.core.commitPending()
+      return HistoryMark(state)
+    }
+  }
+
+  /// The changes after a mark, as chunks; all, if some of those before it have been removed. Unlike `encodeNewChanges`, it does
+  /// not depend on what other callers have encoded or saved.
+  ///
+  /// - Returns: with the chunks the heads, and the mark after them, of the same moment
+  /// - Complexity: O(n) in these changes
+  package func changes(after mark: HistoryMark) -> (chunks: Data, heads: Set<ChangeHash>, mark: HistoryMark) {
+    withState { state in
+      let core = state.core
+      core.commitPending()
+      let now = HistoryMark(state)
+      let first = mark.removalCount == now.removalCount ? mark.changeCount : 0
+      return (Data((first..<now.changeCount).flatMap { core.chunk(ofRow: $0) }), core.headSet, now)
+    }
+  }
+
+  /// The whole document as a file, and the mark after what it contains.
+  package func saveMarked() -> (data: Data, mark: HistoryMark) {
+    withState { (Data($0.core.save()), HistoryMark($0)) }
+  }
+
+  /// Whether some changes wait for others that are missing.
+  package var hasWaitingChanges: Bool { withCore { !$0.queue.isEmpty } }
 
   /// The first error of a message; nil if all of it was good.
   package func fault(of incoming: IncomingMessage) -> LoadError? { incoming.firstError }
@@ -55,4 +83,17 @@ extension Document {
 
   /// Whether the document has no change yet, not even one that waits for others.
   package var isUntouched: Bool { withCore { $0.graph.count == 0 && $0.queue.isEmpty && $0.transaction == nil } }
+}
+
+/// How much of a document's history somebody has, in the order in which this replica received it.
+package struct HistoryMark: Hashable, Sendable {
+  package private(set) var changeCount = 0
+  fileprivate var removalCount = 0
+
+  /// Nothing of it.
+  package init() {}
+
+  fileprivate init(_ state: borrowing DocumentState) {
+    (changeCount, removalCount) = (state.core.graph.count, state.removalCount)
+  }
 }

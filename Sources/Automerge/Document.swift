@@ -1,5 +1,4 @@
 import Foundation
-import Synchronization
 
 /// The unit that indexes into a text are counted in.
 public enum TextEncoding: Hashable, Sendable { case graphemeCluster, unicodeScalar, utf8, utf16 }
@@ -12,14 +11,12 @@ public enum TextEncoding: Hashable, Sendable { case graphemeCluster, unicodeScal
 public final class Document: Sendable {
   public let textEncoding: TextEncoding
 
-  private let state: Mutex<DocumentState>
-  /// Held by a thread while it makes a change that no other thread may split.
-  private let turn = Mutex(())
+  private let lock: DocumentLock
   let observers = UpdateObservers()
 
   private init(core: sending DocumentCore, textEncoding: TextEncoding) {
     self.textEncoding = textEncoding
-    state = Mutex(DocumentState(core: core))
+    lock = DocumentLock(core)
     #if canImport(Combine)
       startPublishing()
     #endif
@@ -68,12 +65,7 @@ public final class Document: Sendable {
 
   /// The state as it is, with buffered keystrokes that are not applied yet.
   @inline(__always)
-  func withKeystrokes<Result: Sendable>(_ body: (inout DocumentState) -> Result) -> Result {
-    var result: Result?
-    state.withLock { state in result = body(&state) }
-    guard let result else { preconditionFailure("the body has run") }
-    return result
-  }
+  func withKeystrokes<Result: Sendable>(_ body: (inout DocumentState) -> Result) -> Result { lock.asItIs(body) }
 
   /// The only access to the document's state, except for keystrokes. Applies buffered keystrokes first.
   @inline(__always)
@@ -96,7 +88,7 @@ public final class Document: Sendable {
   ) throws(Failure) -> Result {
     var isChanged = false
     defer { if isChanged { observers.notify() } }
-    return try locked { (state) throws(Failure) in
+    return try lock.use { (state) throws(Failure) in
       let count = state.core.operationCount
       defer { isChanged = state.core.operationCount != count }
       return try body(&state)
@@ -114,10 +106,21 @@ public final class Document: Sendable {
       defer { isChanged = core.operationCount != count }
       return try body(&core, theirs)
     }
-    if ObjectIdentifier(self) < ObjectIdentifier(other) {
-      return try locked { own in try other.locked(waits: false) { theirs in try run(&own.core, theirs.core) } }
+    let isFirst = ObjectIdentifier(self) < ObjectIdentifier(other)
+    while true {
+      let result =
+        if isFirst {
+          try lock.use { own in
+            try other.lock.useNow(mayWait: own.changingThread == 0) { theirs in try run(&own.core, theirs.core) }
+          }
+        } else {
+          try other.lock.use { theirs in
+            try lock.useNow(mayWait: theirs.changingThread == 0) { own in try run(&own.core, theirs.core) }
+          }
+        }
+      if let result { return result }
+      (isFirst ? other : self).lock.wait()
     }
-    return try other.locked { theirs in try locked(waits: false) { own in try run(&own.core, theirs.core) } }
   }
 
   /// Runs `body` while other threads that use the document wait. Otherwise a thread that only reads the heads would
@@ -127,65 +130,7 @@ public final class Document: Sendable {
   package func withoutOtherThreads<Result, Failure: Error>(
     _ body: () throws(Failure) -> Result
   ) throws(Failure) -> Result {
-    let thread = Self.thisThread
-    if state.withLock({ $0.changingThread }) == thread { return try body() }
-    var result: Result?
-    try turn.withLock { (_) throws(Failure) in
-      state.withLock { $0.changingThread = thread }
-      defer { state.withLock { $0.changingThread = 0 } }
-      result = try body()
-    }
-    guard let result else { preconditionFailure("the body has run") }
-    return result
-  }
-
-  private static var thisThread: UInt {
-    #if canImport(Darwin)
-      UInt(bitPattern: pthread_self())
-    #else
-      UInt(pthread_self())
-    #endif
-  }
-
-  /// - Parameter waits: whether to wait for a change that another thread is making. A caller that holds another
-  ///   document's lock must not wait.
-  @inline(__always)
-  private func locked<Result: Sendable, Failure: Error>(
-    waits: Bool = true, _ body: (inout DocumentState) throws(Failure) -> Result
-  ) throws(Failure) -> Result {
-    while true {
-      var result: Result?
-      try state.withLock { (state) throws(Failure) in
-        let changing = state.changingThread
-        guard changing == 0 || !waits || changing == Self.thisThread else { return }
-        state.applyKeystrokes()
-        result = try body(&state)
-      }
-      if let result { return result }
-      turn.withLock { _ in }
-    }
-  }
-}
-
-/// A document's whole mutable state, which its lock hands to one thread at a time.
-///
-/// Neither this nor the objects of the core are `Sendable`, so the compiler refuses to return one from the lock. It
-/// does not notice if a closure assigns one to a variable outside.
-struct DocumentState: ~Copyable {
-  var core: DocumentCore
-  /// Buffered keystrokes that are not in the core yet.
-  var keystrokes = Keystrokes()
-  /// The thread that is making a change that no other thread may split; 0 if there is none.
-  var changingThread: UInt = 0
-
-  init(core: DocumentCore) { self.core = core }
-
-  /// Applies buffered keystrokes, and buffers no more until they are expected again.
-  @inline(__always)
-  mutating func applyKeystrokes() {
-    guard keystrokes.object != nil else { return }
-    core.apply(&keystrokes)
-    keystrokes.expectNone()
+    try lock.keepOthersOut(body)
   }
 }
 

@@ -10,7 +10,7 @@ extension TicketError: LocalizedError {
     switch self {
     case .ticketInvalid: "This is not a ticket, or a part of it is missing."
     case .ticketExpired: "The ticket has expired."
-    case .ticketUsed: "The ticket was used already."
+    case .ticketUsed: "The ticket has been used."
     }
   }
 }

@@ -114,6 +114,22 @@ public final class JournalFiles: Sendable {
     }
   }
 
+  /// Leaves what was written to the next process, or to this one, as if another had died; the next `append` begins anew.
+  public func abandon() {
+    open.withLock { open in
+      guard let files = open else { return }
+      close(files.segment)
+      let taken = Set(Self.runs(in: directory))
+      let name = (1...).lazy.map { self.run + "-" + String($0) }.first { !taken.contains($0) } ?? run
+      for number in Self.segments(of: run, in: directory) {
+        rename(path(run, String(number)), path(name, String(number)))
+      }
+      unlink(path(run, "lock"))
+      close(files.lock)
+      open = nil
+    }
+  }
+
   // MARK: All processes
 
   /// The bytes that a process has written; nil if there is no such journal.
@@ -142,8 +158,11 @@ public final class JournalFiles: Sendable {
   public func livingRuns() async -> [String] { others { lockOfDead($0).map { close($0) } == nil } }
 
   private func others(where isWanted: (String) -> Bool) -> [String] {
-    let runs = Set(Self.names(in: directory).compactMap { $0.split(separator: ".").first.map(String.init) })
-    return runs.filter { $0 != run && isWanted($0) }.sorted()
+    Set(Self.runs(in: directory)).filter { $0 != run && isWanted($0) }.sorted()
+  }
+
+  private static func runs(in directory: String) -> [String] {
+    names(in: directory).compactMap { $0.split(separator: ".").first.map(String.init) }
   }
 
   /// Removes the journal of a dead process.

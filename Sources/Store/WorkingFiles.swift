@@ -93,9 +93,20 @@ public actor WorkingFiles {
     }
   }
 
-  /// Makes a new file and its folders. Changes nothing and returns false if the file exists.
+  /// Makes a new file and its folders, in one step where the file system knows links. Changes nothing and returns false if the
+  /// file exists.
   public func create(_ path: String, _ bytes: [UInt8]) throws(Failure) -> Bool {
-    try makeFolder(of: path)
+    var info = stat()
+    if lstat(path, &info) == 0 { return false }
+    do throws(Failure) {
+      return try put(path, bytes, replacing: false)
+    } catch .system(_, "link", let code) where code != ENOSPC && code != EDQUOT {
+      return try fillInPlace(path, bytes)
+    }
+  }
+
+  /// Makes a new file on a file system without links. Others may see it before it is complete.
+  private func fillInPlace(_ path: String, _ bytes: [UInt8]) throws(Failure) -> Bool {
     let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, Self.newFileMode)
     guard descriptor >= 0 else {
       if errno == EEXIST { return false }

@@ -16,7 +16,7 @@ extension SharingAdapter {
     do {
       try await servers.insert(server)
     } catch {
-      throw .notAllowed(reason: "It holds until the end of this program, but the store did not take it: \(error).")
+      throw .notStored(error)
     }
     if hasNetwork { await servers.settled(server.peer, within: Self.firstCall, by: clock) }
     onChange?(.networkState)
@@ -37,7 +37,7 @@ extension SharingAdapter {
     do {
       return try await servers.remove(server.peer)
     } catch {
-      throw .notAllowed(reason: "It holds until the end of this program, but the store did not take it: \(error).")
+      throw .notStored(error)
     }
   }
 
@@ -50,7 +50,7 @@ extension SharingAdapter {
     do {
       try await servers.publish(document, on: server.peer)
     } catch {
-      throw .notAllowed(reason: "It holds until the end of this program, but the store did not take it: \(error).")
+      throw .notStored(error)
     }
   }
 
@@ -63,7 +63,7 @@ extension SharingAdapter {
       do {
         try await servers.unpublish(document, from: server.peer)
       } catch {
-        throw .notAllowed(reason: "Sharing ends now, but the store did not take it: \(error).")
+        throw .notStored(error)
       }
     }
     return peer != nil && !all.isEmpty
@@ -116,7 +116,7 @@ extension SharingAdapter {
       _ = try await unpublish(document, from: nil)
     } catch {
       // So the servers are asked again after the next start.
-      log.notice("The store did not take that \(document) was not found: \(error)")
+      log.notice("The search for \(document) was given up, which could not be stored: \(error)")
     }
   }
 

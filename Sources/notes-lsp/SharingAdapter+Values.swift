@@ -4,6 +4,11 @@ import PeerNetwork
 // Puts the network's errors into words.
 
 extension SharingError {
+  /// What the person decided is in force, but not in the store.
+  static func notStored(_ error: any Error) -> SharingError {
+    .notAllowed(reason: "This holds only until the program ends; the store could not be written: \(error).")
+  }
+
   init(_ error: JoinError) {
     switch error {
     case .ticket(.ticketInvalid): self = .ticketInvalid

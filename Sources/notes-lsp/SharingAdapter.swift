@@ -131,7 +131,7 @@ final class SharingAdapter: SharingService {
     do {
       return try await directory.setAccess(access, to: document, for: peer)
     } catch {
-      throw .notAllowed(reason: "This holds only until the program ends; the store could not be written: \(error).")
+      throw .notStored(error)
     }
   }
 
@@ -249,7 +249,7 @@ final class SharingAdapter: SharingService {
     do {
       try await directory.setTrust(trust, of: peer, name: name)
     } catch {
-      throw .notAllowed(reason: "This holds only until the program ends; the store could not be written: \(error).")
+      throw .notStored(error)
     }
   }
 

@@ -46,6 +46,22 @@ import Testing
     #expect(!isSent(sync.receive(.accessChanged(peer, .write), document: document)))
   }
 
+  @Test func whatAnUnreadableMessageAnnouncedIsForgotten() throws {
+    let theirs = try Document.note("milk")
+    var sync = DocumentSync(phase: .ready)
+    let data = try #require(theirs.generateSyncMessage(state: SyncState()))
+    _ = sync.begin(.sync(data), from: peer)
+    #expect(sync.links.first?.announced?.heads == theirs.heads())
+    #expect(sync.links.first?.announced?.changeCount == theirs.changeCount)
+    _ = sync.malformed(from: peer)
+    #expect(sync.links.count == 1 && sync.links.first?.announced == nil)
+    // Or the peer may no longer write, so the message is not read to its end.
+    _ = sync.begin(.sync(data), from: peer)
+    #expect(sync.links.first?.announced != nil)
+    _ = sync.receive(.accessChanged(peer, .read), document: Document())
+    #expect(sync.links.count == 1 && sync.links.first?.announced == nil)
+  }
+
   @Test func aPeerThatHasNotAskedIsNotToldThatTheSearchHasFailed() throws {
     let document = Document()
     var sync = DocumentSync(phase: .searching)

@@ -1,3 +1,4 @@
+import Automerge
 import AutomergeRepo
 import RepoTestSupport
 import TestSupport
@@ -36,6 +37,48 @@ import Testing
     let mine = try #require(world.repos["b"]?.handle(of: theirs.id))
     #expect(mine.percentReceived(from: Self.a) == nil)
     #expect(try mine.document.content() == theirs.document.content())
+  }
+
+  /// The first message has thousands of pieces, which are applied in several portions.
+  @Test @AutomergeRepo func theFirstMessageIsCountedWhileItIsApplied() async throws {
+    let world = RepoWorld(random: RandomSource(SeededGenerator(seed: 7)))
+    // Nothing but the answer to the search says what a has.
+    let theirs = try world.start("a", policy: SharePolicy.onRequest).create(try .note())
+    let text = try #require(try theirs.document.contentId())
+    var random = SeededGenerator(seed: 8)
+    for _ in 0..<20 {
+      let lines = (0..<1000).map { _ in
+        String(decoding: (0..<60).map { _ in UInt8.random(in: 33...122, using: &random) }, as: UTF8.self)
+      }
+      try theirs.change { document in
+        for line in lines { try document.spliceText(obj: text, start: 0, delete: 0, value: line) }
+      }
+    }
+    var messageCount = 0
+    world.network.onDelivery = { message, sender, _ in
+      guard sender == Self.a, case .document(let message) = message else { return }
+      if message.content.data.flatMap(SyncHeader.init)?.changeCount ?? 0 > 0 { messageCount += 1 }
+    }
+    let repo = world.start("b")
+    world.connect("a", "b")
+    var percents: [Int?] = []
+    var observations: [Observation] = []
+    observations.append(
+      repo.observe { event in
+        guard case .documentOpened(let mine) = event else { return }
+        observations.append(
+          mine.observe { [weak mine] event in
+            guard messageCount == 1, case .headsChanged = event else { return }
+            percents.append(mine?.percentReceived(from: Self.a))
+          })
+      })
+    let mine = try #require(try await world.handle(theirs.id, at: "b"))
+    try await world.clock.run(until: "b has all of it") { mine.inSync(with: Self.a) }
+    for observation in observations { observation.cancel() }
+    // The status follows each portion, so at the first one there is none.
+    let later = percents.dropFirst()
+    #expect(!later.isEmpty && later.allSatisfy { (1..<100).contains($0 ?? 0) }, "\(percents)")
+    #expect(messageCount > 1)
   }
 
   @Test @AutomergeRepo func whatIsTypedMeanwhileIsStillToBeSent() async throws {

@@ -90,6 +90,28 @@ import Testing
     #expect(try await world.handle(id, at: "a") != nil)
   }
 
+  /// A peer that never answers has nothing to say about a document that the program has.
+  @Test @AutomergeRepo func whatAProgramImportsIsHereAtOnceThoughAPeerIsAskedForIt() async throws {
+    let world = RepoWorld(random: RandomSource(SeededGenerator(seed: 8)))
+    let repo = world.start("a")
+    let (mute, sink) = (world.network.provider(), Mute())
+    mute.start(as: LocalPeer(peerId: PeerId("mute")), delegate: sink)
+    world.network.connect(PeerId("a"), PeerId("mute"))
+    let id = try id()
+    Task { @AutomergeRepo in _ = await repo.find(id) }
+    try await world.clock.run(until: "the peer is asked", horizon: .seconds(3)) {
+      repo.entries[id]?.handle?.sync.linkedPeers.isEmpty == false
+    }
+    let before = world.clock.now
+    let handle = try await repo.import(doc: try .note("mine"), id: id)
+    #expect(world.clock.now == before)
+    #expect(handle === repo.handle(of: id))
+    try await world.flush("a")
+    world.crash("a")
+    world.start("a")
+    #expect(try await world.handle(id, at: "a")?.document.content() == "mine")
+  }
+
   @Test @AutomergeRepo func whatIsDeletedStaysDeleted() async throws {
     let world = RepoWorld(random: RandomSource(SeededGenerator(seed: 4)))
     let repo = world.start("a")

@@ -28,6 +28,64 @@ import Testing
     #expect(again.document.heads() == handle.document.heads())
   }
 
+  /// What a program does with the document is its own business.
+  @Test(arguments: ["save", "encodeNewChanges", "export", "another repo"])
+  @AutomergeRepo func editsAreStoredWhateverTheProgramSavesOrEncodesMeanwhile(_ use: String) async throws {
+    let world = RepoWorld(random: RandomSource(SeededGenerator(seed: 1)))
+    let repo = world.start("a")
+    let handle = try repo.create(try .note())
+    try await world.flush("a")
+    try handle.splice(0, "first ")
+    switch use {
+    case "save": _ = handle.document.save()
+    case "encodeNewChanges": _ = handle.document.encodeNewChanges()
+    case "export": _ = try await repo.export(id: handle.id)
+    default: _ = try world.start("other").create(handle.document)
+    }
+    try await world.flush("a")
+    #expect(handle.isStored)
+    try handle.splice(6, "second")
+    try await world.flush("a")
+    world.crash("a")
+    world.start("a")
+    let again = try #require(try await world.handle(handle.id, at: "a"))
+    #expect(try again.document.content() == "first second")
+    #expect(again.document.heads() == handle.document.heads())
+  }
+
+  @Test @AutomergeRepo func aDocumentThatLacksAChunkSaysSoAndKeepsTheOthers() async throws {
+    let world = RepoWorld(random: RandomSource(SeededGenerator(seed: 4)))
+    let repo = world.start("a")
+    let handle = try repo.create(try .note("one"))
+    try await world.flush("a")
+    let store = try #require(world.stores["a"])
+    try handle.splice(3, " three")
+    try await world.flush("a")
+    let lost = try #require(try await store.loadRange([handle.id.description, "incremental"]).first)
+    try handle.splice(3, " two")
+    try await world.flush("a")
+    try await store.remove(lost.key)
+    world.crash("a")
+    world.start("a")
+    let again = try #require(try await world.handle(handle.id, at: "a"))
+    #expect(again.lacksChanges)
+    #expect(!handle.lacksChanges)
+    // So much that the chunks would be merged, if they were whole.
+    var random = SeededGenerator(seed: 4)
+    for _ in 0..<4 {
+      let text = String((0..<40_000).map { _ in Character(Unicode.Scalar(UInt8.random(in: 97...122, using: &random))) })
+      try again.splice(0, text)
+      try await world.flush("a")
+      try await world.clock.run(until: "no merge is running") { again.isCompacting == false }
+    }
+    try await store.save(lost.key, lost.data)
+    world.crash("a")
+    world.start("a")
+    let healed = try #require(try await world.handle(handle.id, at: "a"))
+    #expect(!healed.lacksChanges)
+    #expect(try healed.document.content()?.hasSuffix("one two three") == true)
+  }
+
   @Test @AutomergeRepo func aFullDiskIsSeenAndTriedAgain() async throws {
     let world = RepoWorld(random: RandomSource(SeededGenerator(seed: 2)))
     let repo = world.start("a")

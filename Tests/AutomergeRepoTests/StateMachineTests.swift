@@ -191,6 +191,18 @@ import Testing
     for count in 0..<bytes.count - 4 { #expect(SyncHeader(Data(bytes.prefix(count))) == nil) }
   }
 
+  @Test func theChangesOfTheSenderAreCountedIfAllAreDescribed() throws {
+    func count(_ have: [UInt8]) -> Int? { SyncHeader(Data([0x42, 0, 0] + have + [0]))?.senderChangeCount }
+    let hash = [UInt8](repeating: 7, count: 32)
+    #expect(count([1, 0, 5, 3, 10, 7, 0, 0]) == 3)
+    #expect(count([1, 0, 0]) == 0)
+    #expect(count([0]) == nil)
+    // Only what is new since the two last agreed.
+    #expect(count([1, 1] + hash + [5, 3, 10, 7, 0, 0]) == nil)
+    // More than the bytes could describe.
+    #expect(count([1, 0, 5, 0xff, 0x7f, 7, 0, 0]) == nil)
+  }
+
   @Test func liesAreNoHeader() {
     for bytes: [UInt8] in [
       [], [0x41, 0, 0, 0, 0], [0x42, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x7f], [0x42, 1, 2, 3],

@@ -45,6 +45,12 @@ import Testing
     await #expect(throws: StorageError.invalidKey(key)) { try await store.save(key, Data()) }
   }
 
+  /// A refused read is described by the same words as a refused write, and a full queue by those of a locked file.
+  @Test func theWordsForARefusalFitEveryRefusal() {
+    #expect(StorageError.notPermitted.description == "no permission to read or write it")
+    #expect(StorageError.busy.description == "it has been busy for too long; try again later")
+  }
+
   @Test func aDirectoryThatCannotBeMadeIsATypedError() throws {
     let directory = try TemporaryDirectory()
     try Data().write(to: URL(fileURLWithPath: directory.file("file")))

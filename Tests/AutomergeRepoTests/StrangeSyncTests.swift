@@ -70,6 +70,43 @@ import Testing
     #expect(document.heads() == [own])
   }
 
+  /// Someone has brought more changes that know nothing of each other than a message may name.
+  @Test @AutomergeRepo func copiesWithVeryManyHeadsBecomeEqual() async throws {
+    let world = RepoWorld(random: RandomSource(SeededGenerator(seed: 34)))
+    let (ana, ben) = (world.start("a"), world.start("b"))
+    let note = try ana.create(try .note("safe"))
+    world.connect("a", "b")
+    let copy = try #require(try await world.handle(note.id, at: "b"))
+    try await world.clock.run(until: "equal") { note.inSync(with: "b") }
+    try note.take(try Document.changes(onTopOf: note.document, count: 5000))
+    #expect(note.document.heads().count == 5000)
+    try await world.clock.run(until: "equal with many heads") { copy.document.heads() == note.document.heads() }
+    // Each has something that the other lacks, and neither remembers what they last said.
+    world.disconnect("a", "b")
+    let base = try note.document.forkAt(heads: [try #require(note.document.getHistory().first)])
+    for handle in [note, copy] { try handle.take(try Document.changes(onTopOf: base, count: 500)) }
+    #expect(note.document.heads().count == 5500 && copy.document.heads().count == 5500)
+    #expect(note.document.heads() != copy.document.heads())
+    world.connect("a", "b")
+    try await world.clock.run(until: "equal again") { copy.document.heads() == note.document.heads() }
+    // It goes quiet, and with the next word there is one head.
+    try await pass(.seconds(5), in: world)
+    let count = world.network.deliveredCount
+    try await pass(.seconds(5), in: world)
+    #expect(world.network.deliveredCount == count)
+    try copy.splice(0, "very ")
+    try await world.clock.run(until: "one head") { note.document.heads() == copy.document.heads() }
+    #expect(note.document.heads().count == 1)
+    #expect(try note.document.content() == "very safe" && ana.peers.count == 1 && ben.peers.count == 1)
+  }
+
+  @AutomergeRepo
+  private func pass(_ duration: Duration, in world: RepoWorld) async throws {
+    var isOver = false
+    world.clock.schedule(after: duration) { isOver = true }
+    try await world.clock.run(until: "time has passed", horizon: duration) { isOver }
+  }
+
   /// A peer with write access may write anything, even another note. What existed stays.
   @Test func whatWasMeantForAnotherDocumentTakesNothingAway() throws {
     let (document, other) = (try Document.note("safe"), try Document.note("other"))

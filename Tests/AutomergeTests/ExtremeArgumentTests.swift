@@ -36,6 +36,16 @@ struct ExtremeArgumentTests {
     do { try body() } catch is DocError {}
   }
 
+  @Test(arguments: [0, 3, 9, 16, 99, 255] as [UInt8])
+  func unknownValuesOfImpossibleTypesAreRefused(code: UInt8) throws {
+    let document = Document()
+    let value = AutomergeValue.scalar(.Unknown(typeCode: code, data: Data([0x80])))
+    #expect(throws: DocError.self) { try document.put(obj: .ROOT, key: "list", value: AutomergeValue.array([value])) }
+    #expect(throws: DocError.self) { try document.put(obj: .ROOT, key: "value", value: value) }
+    #expect(throws: DocError.self) { try document.updateObject(obj: .ROOT, value: .dict(["value": value])) }
+    #expect(document.keys(obj: .ROOT).isEmpty)
+  }
+
   @Test(arguments: encodings, [false, true])
   func splicesOfAnyStartAndLengthAreDoneOrRefused(encoding: TextEncoding, isIsolated: Bool) throws {
     for text in Self.texts {

@@ -134,6 +134,25 @@ import Testing
     #expect(!IncomingWeight.isLight(message(document.save())))
   }
 
+  /// Documents of a kilobyte each that inflate to a megabyte of one column, and have no operation.
+  @Test func whatInflatesToMuchIsNotLight() throws {
+    func document(_ byteCount: Int) -> [UInt8] {
+      let zeros = Deflate.deflate([UInt8](repeating: 0, count: byteCount)[...])
+      var body = ByteWriter()
+      body.raw([0, 0, 0, 1])
+      body.uleb(UInt64(ColumnSpec.Op.keyString.deflated.rawValue))
+      body.uleb(zeros.count)
+      body.raw(zeros)
+      return Chunk.encode(.document, body: body.bytes).bytes
+    }
+    let (small, large) = (document(100_000), document(1_000_000))
+    #expect(large.count < IncomingWeight.lightDocumentByteCount)
+    #expect(IncomingWeight.isLight(message(of: [small])))
+    #expect(!IncomingWeight.isLight(message(of: [large])))
+    #expect(!IncomingWeight.isLight(message(of: [small, small])))
+    #expect(!IncomingWeight.isLight(message(of: [small + small])))
+  }
+
   @Test func aChangeOfTooManyPiecesIsNotTaken() throws {
     let (document, text) = try note()
     let start = document.heads()
@@ -169,6 +188,88 @@ import Testing
     try fork.spliceText(obj: text, start: 0, delete: 0, value: "x")
     try document.merge(other: fork)
     #expect(try document.text(obj: text) == "xstart")
+  }
+
+  // MARK: Data that inflate to much
+
+  /// A note, and the changes of another author who has written 100,000 letters ten times, each deflated to a few hundred
+  /// bytes.
+  private func bombs() throws -> (base: Document, sender: Document, chunks: [[UInt8]]) {
+    let (base, text) = try note()
+    let sender = base.fork()
+    for _ in 0..<10 {
+      try sender.spliceText(obj: text, start: 0, delete: 0, value: String(repeating: "a", count: 100_000))
+      sender.commitWith(message: nil, timestamp: Date(timeIntervalSince1970: 0))
+    }
+    let chunks = try ChunkReader.all(Array(sender.encodeChangesSince(heads: base.heads()))[...])
+    return (base, sender, chunks.map { Chunk.encodeCompressed(changeBody: Array($0.body), hash: $0.hash) })
+  }
+
+  private func message(of chunks: [[UInt8]]) -> Data {
+    var message = SyncMessage()
+    message.changes = chunks.map { $0[...] }
+    return Data(message.encoded)
+  }
+
+  /// Looking for what authors vouch for inflates a message a second time.
+  @Test func aSurveyPaysForWhatItInflatesAndGivesUp() throws {
+    let (base, sender, chunks) = try bombs()
+    let filter = AuthorFilter(attested: [sender.actor: sender.heads()])
+    let known = base.getHistory()
+    // With enough room it finds all, and what it has paid for is not charged again.
+    let whole = try IncomingMessage(message(of: chunks), known: known)
+    #expect(whole.widening(filter).attested[sender.actor]?.count == 10)
+    #expect((900_000...1_010_000).contains(whole.takeExcess()))
+    while whole.nextPortion() != nil {}
+    #expect(whole.takeExcess() == 0)
+
+    var questions = 0
+    let limited = try IncomingMessage(message(of: chunks), known: known, inflatingAtMost: 350_000)
+    let widened = limited.widening(filter) {
+      questions += 1
+      return false
+    }
+    #expect(widened.attested == filter.attested && questions == 4)
+    #expect((300_000...350_000).contains(limited.takeExcess()))
+    // The portions have their own room, so what is good is taken none the less.
+    var count = 0
+    while let portion = limited.nextPortion() { count += portion.changes.count }
+    #expect(count == 3)
+  }
+
+  @Test func aSurveyEndsWhenItsPeerHasGone() throws {
+    let (base, sender, chunks) = try bombs()
+    let filter = AuthorFilter(attested: [sender.actor: sender.heads()])
+    let incoming = try IncomingMessage(message(of: chunks), known: base.getHistory())
+    var questions = 0
+    let widened = incoming.widening(filter) {
+      questions += 1
+      return questions == 3
+    }
+    #expect(widened.attested == filter.attested && questions == 3)
+    #expect((180_000...201_000).contains(incoming.takeExcess()))
+  }
+
+  @Test func whatInflatesIsPaidForThoughItIsNoGood() throws {
+    let (base, _, chunks) = try bombs()
+    let damaged = chunks.map { chunk in
+      var chunk = chunk
+      chunk[4] ^= 1
+      return chunk
+    }
+    let saved = try note(String(repeating: "a", count: 300_000)).0.save()
+    let document = try ChunkReader.all(Array(saved)[...])[0]
+    var body = Array(document.body)
+    // The first of the heads, behind the actors.
+    var reader = ByteReader(body[...])
+    for _ in 0..<(try reader.count(itemByteCount: 1)) { _ = try reader.actor() }
+    body[reader.offset + 1] ^= 1
+    let wrong = Chunk.encode(.document, body: body).bytes
+    for message in [message(of: damaged), message(of: Array(repeating: wrong, count: 10))] {
+      let incoming = try IncomingMessage(message, known: base.getHistory(), inflatingAtMost: 350_000)
+      #expect(incoming.nextPortion() == nil && incoming.firstError != nil)
+      #expect((250_000...350_000).contains(incoming.takeExcess()))
+    }
   }
 
   /// One operation that claims a hundred million predecessors in a few bytes.

@@ -64,6 +64,46 @@ import Testing
     }
   }
 
+  /// Each change of a document is looked up in all filters of a message, so 248 bytes could cost a third of a second.
+  @Test func moreFiltersAndProbesThanAnyProgramSendsAreRefused() throws {
+    func message(filters: Int, probes: UInt8) -> [UInt8] {
+      let filter: [UInt8] = [8, 8, probes] + Array(repeating: 0xff, count: 7) + [0x7f]
+      let have: [UInt8] = [0, UInt8(filter.count)] + filter
+      return [0x42, 0, 0, UInt8(filters)] + (0..<filters).flatMap { _ in have } + [0]
+    }
+    #expect(try SyncMessage(decoding: message(filters: 1, probes: 7)[...]).have.count == 1)
+    #expect(try SyncMessage(decoding: message(filters: 2, probes: 8)[...]).have.count == 2)
+    #expect(throws: FormatError.tooMany(limit: 2, at: 3)) {
+      try SyncMessage(decoding: message(filters: 3, probes: 7)[...])
+    }
+    #expect(throws: FormatError.self) { try SyncMessage(decoding: message(filters: 1, probes: 9)[...]) }
+  }
+
+  @Test func atMostTwoMebibytesOfFiltersAreKept() throws {
+    func message(_ byteCounts: [Int]) -> [UInt8] {
+      var writer = ByteWriter()
+      writer.raw([0x42, 0, 0])
+      writer.uleb(byteCounts.count)
+      for byteCount in byteCounts {
+        var filter = ByteWriter()
+        for parameter in [byteCount, 8, 7] { filter.uleb(parameter) }
+        filter.raw([UInt8](repeating: 0xff, count: byteCount))
+        writer.hashes([])
+        writer.lengthPrefixed(filter.bytes)
+      }
+      writer.uleb(0)
+      return writer.bytes
+    }
+    func kept(_ byteCounts: [Int]) throws -> [Int] {
+      try SyncMessage(decoding: message(byteCounts)[...]).have.map(\.bloom.byteCount)
+    }
+    let most = BloomFilter.maximumByteCount
+    #expect(try kept([most]) == [most])
+    #expect(try kept([most + 1]) == [0])
+    #expect(try kept([most - 10, 11]) == [most - 10, 0])
+    #expect(try kept([30 << 20, 10]) == [0, 10])
+  }
+
   @Test func emptyChunksTakeNoRoom() throws {
     var writer = ByteWriter()
     writer.raw([0x42, 0, 0, 0])

@@ -7,6 +7,45 @@ import Testing
 
 /// One document, many threads, everything at once.
 struct ThreadTests {
+  private struct Model: Codable {
+    struct Item: Codable { var title, note: String }
+
+    var items: [Item]
+
+    init(_ number: Int) { items = (0..<100).map { Item(title: "item \($0)", note: "round \(number)") } }
+  }
+
+  private final class End: Sendable { let isHere = Atomic(false) }
+
+  /// Other threads commit, and merge the document into another one, all the time.
+  @Test func whatIsEncodedIsOneChangeWhateverOtherThreadsDo() async throws {
+    let document = Document(), rounds = 30
+    let end = End()
+    await withThrowingTaskGroup(of: Void.self) { group in
+      group.addTask {
+        while !end.isHere.load(ordering: .relaxed) {
+          document.commitWith(message: "of another thread")
+          await Task.yield()
+        }
+      }
+      group.addTask {
+        let copy = Document()
+        while !end.isHere.load(ordering: .relaxed) {
+          try copy.merge(other: document)
+          await Task.yield()
+        }
+      }
+      group.addTask {
+        defer { end.isHere.store(true, ordering: .relaxed) }
+        for number in 0..<rounds {
+          try AutomergeEncoder(doc: document).encode(Model(number))
+          document.commitWith()
+        }
+      }
+    }
+    #expect(document.getHistory().count == rounds)
+  }
+
   @Test(arguments: 1...4 as ClosedRange<UInt64>)
   func whateverThreadsDoToOneDocumentItStaysWhole(seed: UInt64) async throws {
     let document = try Document(actor: "0a"), other = try Document(actor: "0b")

@@ -50,4 +50,30 @@ struct EditorEndTests {
     let rescued = try String(contentsOfFile: ana.session.user.notes + "/#Tea.md#", encoding: .utf8)
     #expect(rescued.contains("precious"))
   }
+
+  @Test func whatIsTypedInVimWithoutAServiceCanBeRecovered() throws { try typeWithoutService(VimUnderTest.self) }
+  @Test(.enabled(if: NeovimUnderTest.isHere, "SKIPPED: needs nvim"))
+  func whatIsTypedInNeovimWithoutAServiceCanBeRecovered() throws { try typeWithoutService(NeovimUnderTest.self) }
+
+  /// The service has been given up, and then the terminal is closed.
+  private func typeWithoutService<Editor: VimLikeUnderTest>(_ kind: Editor.Type) throws {
+    let editor = try Editor(user: NotesUser("Ana"), seed: 92, maximumDelay: .zero)
+    try editor.give(vim: "setglobal swapfile directory=.", emacs: "")
+    try editor.createNote("Tea")
+    _ = try editor.waitUntilAttached()
+    let path = try #require(try editor.filePath())
+    let (program, session) = (KnownProcess(editor.session.terminal.programProcessId), editor.session)
+    defer { program.send(SIGKILL) }
+    try editor.setServiceCommand { _ in ["false"] }
+    session.killService()
+    try editor.waitForScreen("keeps failing")
+    try editor.beginTypingAtEnd()
+    try session.terminal.type("precious words")
+    try editor.waitForText("precious words")
+    program.send(SIGHUP)
+    try session.wait(for: "the end of the editor") { !EditorSession.isRunning(program.id) }
+    let swap = (path as NSString).deletingLastPathComponent + "/.Tea.md.swp"
+    let kept = try Data(contentsOf: URL(filePath: swap))
+    #expect(kept.range(of: Data("precious words".utf8)) != nil)
+  }
 }

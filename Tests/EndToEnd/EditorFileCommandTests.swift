@@ -136,6 +136,50 @@ struct EditorFileCommandTests {
     #expect(try ana.session.user.storedText(of: id) == "first unsaved later\n")
   }
 
+  /// What is read again is the file's text; the words that the file lacks were typed by two people.
+  @Test(
+    .enabled(if: NeovimUnderTest.isHere), arguments: ["edit!", "bdelete! | edit List.md", "%bdelete! | edit List.md"])
+  func aFileThatNeovimReadsAgainDeletesNoWords(command: String) throws {
+    let (ana, id, path) = try savedNote(NeovimUnderTest.self, seed: 80)
+    let other = try ana.session.user.startInitialized()
+    let note = try other.request("notes/open", ["id": .string(id)])
+    let client = try ModelClient(other, note: note)
+    client.edit(0..<0, with: "others ")
+    client.flush()
+    try ana.session.wait(for: "the others' words") {
+      try other.collect()
+      return try ana.state()?.text == "others first\n"
+    }
+    try type(" unsaved", in: ana)
+    _ = try ana.waitUntilAttached()
+    // Neovim reports the caret as soon as it shows the buffer again, unless it has just done so.
+    let presence = #"require("notes_lsp.presence").report"#
+    try ana.session.wait(for: "the end of the pause after the last report") {
+      try ana.evaluate(
+        "for i = 1, 20 do local name, it = debug.getupvalue(\(presence), i) if name == 'is_pausing' then return it end end"
+      )
+        == false
+    }
+    try ana.session.send(["ex", .string("cd \(ana.session.user.notes) | \(command)")])
+    try ana.waitForText("others first unsaved")
+    #expect(try ana.waitUntilAttached() == id)
+    try type(" later", in: ana)
+    _ = try ana.waitUntilAttached()
+    try ana.session.send(["ex", "write"])
+    try ana.session.wait(for: "the saved file") { read(path) == "others first unsaved later\n" }
+    try other.shutdown()
+    try end(ana)
+    #expect(try ana.session.user.storedText(of: id) == "others first unsaved later\n")
+  }
+
+  @Test(.enabled(if: NeovimUnderTest.isHere), arguments: ["bwipeout!", "bdelete!"])
+  func whatNeovimChangesAndClosesAtOnceIsInTheNote(command: String) throws {
+    let (ana, id, _) = try savedNote(NeovimUnderTest.self, seed: 81)
+    try ana.session.send(["ex", .string("put ='second' | \(command)")])
+    try end(ana)
+    #expect(try ana.session.user.storedText(of: id) == "first\nsecond\n")
+  }
+
   /// An Emacs crashed and left words in its auto-save file; other words were written since.
   @Test func textThatEmacsRecoversFromItsAutoSaveFileDeletesNoWords() throws {
     let (ana, id, _) = try savedNote(EmacsUnderTest.self, seed: 72)

@@ -31,4 +31,48 @@ struct HostileDocumentTests {
     #expect(screen.contains("k\\u202e\\u009b2J"), "\(screen)")
     #expect(screen.contains("ZXZpbA=="), "\(screen)")
   }
+
+  @Test func vimReadsAFileWithANulAgainAndNoLineDoubles() throws { try readNul(VimUnderTest.self) }
+  @Test(.enabled(if: NeovimUnderTest.isHere, "SKIPPED: needs nvim"))
+  func neovimReadsAFileWithANulAgainAndNoLineDoubles() throws { try readNul(NeovimUnderTest.self) }
+
+  /// A peer puts a NUL into a note, which no buffer of Vim can send.
+  private func readNul<Editor: VimLikeUnderTest>(_ kind: Editor.Type) throws {
+    let user = try NotesUser("Ana")
+    let other = try user.startInitialized()
+    let note = try other.request("notes/create", ["title": "Tea", "text": "head\n"])
+    let id = try #require(note["id"]?.stringValue)
+    let path = try #require(note["path"]?.stringValue)
+    let client = try ModelClient(other, note: note)
+    client.edit(5..<5, with: "a\u{0}b\n")
+    client.flush()
+    try ModelClient.waitForConvergence([client])
+    other.notify("textDocument/didClose", ["textDocument": ["uri": .string(client.uri)]])
+    try other.waitFor("the file") { try String(contentsOfFile: path, encoding: .utf8) == "head\na\u{0}b\n" }
+    try other.shutdown()
+    for round in 0..<2 {
+      let editor = try Editor(user: user, seed: UInt64(round), maximumDelay: .zero)
+      try editor.give(vim: "edit \(path)", emacs: "")
+      #expect(try editor.waitUntilAttached() == id)
+      let text = "head\na\u{fffd}b" + (round == 0 ? "" : "0")
+      try editor.waitForText(text)
+      for command in ["edit!", "bdelete! | edit \(path)"] {
+        #expect(try editor.waitUntilAttached() == id)
+        let version = try #require(try editor.state()).version
+        try editor.give(vim: command, emacs: "")
+        try editor.session.wait(for: "the text after \(command)") {
+          guard let state = try editor.state() else { return false }
+          return state.version > version && state.isSynced && state.text == text + "\n"
+        }
+      }
+      try editor.beginTypingAtEnd()
+      try editor.session.terminal.type("\(round)")
+      try editor.endTyping()
+      try editor.waitForText("\(text)\(round)\n")
+      #expect(try editor.waitUntilAttached() == id)
+      try editor.quit()
+      try editor.session.waitForEnd()
+    }
+    #expect(try user.storedText(of: id) == "head\na\u{fffd}b01\n")
+  }
 }

@@ -79,6 +79,7 @@ struct DirectoryFixture {
   let news: PeerNews
   let admissions: Admissions
   let guests: GuestIntroductions
+  let tickets: TicketIssuer
   let invitations: InvitationExchange
   let mover: DocumentMover
   let trust: TrustDecisions
@@ -91,9 +92,9 @@ struct DirectoryFixture {
     news = PeerNews(registry, clock: network.clock)
     admissions = Admissions(network, grants, registry, links, news, store)
     guests = GuestIntroductions(network, grants, registry, links, admissions, news, store)
-    let tickets = TicketIssuer(TicketBook(), network, grants, registry, links, news, store)
+    tickets = TicketIssuer(TicketBook(), network, grants, registry, links, news, store)
     invitations = InvitationExchange(
-      OfferBudget(), network, grants, registry, provider, links, admissions, news, store)
+      OfferBudget(), network, grants, registry, provider, links, admissions, guests, news, store)
     mover = DocumentMover(
       MoveHistory(), network, grants, registry, links, admissions, guests, tickets, invitations, news, store)
     trust = TrustDecisions(network, registry, provider, admissions, guests, tickets, invitations, news, store)

@@ -113,6 +113,27 @@ import UV
     }
   }
 
+  /// A guest has brought more changes that know nothing of each other than a message may name.
+  @Test func aDocumentWithMoreHeadsThanAGuestAcceptsIsMovedAllTheSame() async throws {
+    try await TestLoop.run { loop in
+      var scene = try await Scene(on: loop)
+      let (ben, eve, old) = (scene.ben, scene.eve, scene.note.id)
+      try scene.note.take(try Document.changes(onTopOf: scene.note.document, count: DocumentMove.maximumHeads + 76))
+      #expect(scene.note.document.heads().count == DocumentMove.maximumHeads + 76)
+      let new = try scene.ana.repo.create(scene.note.document.fork())
+      try await scene.ana.directory.move(old, to: new.id, heads: new.document.heads(), without: [eve.peerId])
+      try await eventually("Ben hears", on: loop) { ben.grants.host(of: new.id) != nil }
+      try await eventually("Ben has it all", on: loop) {
+        ben.repo.handle(of: new.id)?.document.heads() == new.document.heads()
+      }
+      // The host remembers the move after a restart.
+      try await scene.ana.stop()
+      scene.ana = try await Person.start("Ana", on: loop, storage: scene.disk)
+      #expect(scene.ana.directory.mover.history.moves[old]?.successor == new.id)
+      try await scene.stop()
+    }
+  }
+
   @Test func onlyTheHostMovesADocumentAndNeverToOneThatIsHere() async throws {
     try await TestLoop.run { loop in
       let scene = try await Scene(on: loop)

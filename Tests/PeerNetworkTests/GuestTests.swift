@@ -18,7 +18,8 @@ import UV
     let note: DocHandle
     let disks: [InMemoryStorage]
 
-    init(of count: Int, on loop: Loop) async throws {
+    /// - Parameter isInvited: whether the guests accept invitations instead of presenting a ticket.
+    init(of count: Int, isInvited: Bool = false, on loop: Loop) async throws {
       disks = (0...count).map { _ in InMemoryStorage() }
       host = try await Person.start("Host", on: loop, storage: disks[0])
       note = try host.repo.create(try .note("start"))
@@ -26,10 +27,28 @@ import UV
       guests = []
       for number in 1...count {
         let guest = try await Person.start("Guest \(number)", on: loop, storage: disks[number])
-        #expect(try await guest.directory.join(ticket) == note.id)
+        if isInvited {
+          try await invite(guest, on: loop)
+        } else {
+          #expect(try await guest.directory.join(ticket) == note.id)
+        }
         _ = try await guest.find(note.id)
         guests.append(guest)
       }
+    }
+
+    private func invite(_ guest: Person, on loop: Loop) async throws {
+      let (host, address) = (host, try #require(guest.directory.listening))
+      host.directory.discovered(.appeared(.init(peer: guest.peerId, name: "Guest", addresses: [address])))
+      _ = try await host.directory.invite(guest.peerId, to: note.id, title: "Note")
+      try await eventually("invited", on: loop) { !guest.directory.receivedInvitations.isEmpty }
+      let invitation = try #require(guest.directory.receivedInvitations.first?.id)
+      async let answer = guest.directory.answer(invitation, accepts: true)
+      try await eventually("accepted", on: loop) {
+        host.directory.sentInvitations.contains { $0.awaitsConfirmation }
+      }
+      host.directory.confirm(invitation)
+      #expect(try await answer == note.id)
     }
 
     /// Links between guests.
@@ -43,9 +62,9 @@ import UV
     }
   }
 
-  @Test func guestsGoOnWithoutTheirHost() async throws {
+  @Test(arguments: [false, true]) func guestsGoOnWithoutTheirHost(areInvited: Bool) async throws {
     try await TestLoop.run { loop in
-      var party = try await Party(of: 3, on: loop)
+      var party = try await Party(of: 3, isInvited: areInvited, on: loop)
       try await eventually("all guests are linked", on: loop) { party.linkCount == 3 }
       let (ben, eva) = (party.guests[0], party.guests[1])
       #expect(ben.directory.name(of: eva.peerId) == "Guest 2")

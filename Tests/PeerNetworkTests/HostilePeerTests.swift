@@ -326,6 +326,34 @@ import UV
     }
   }
 
+  /// Each subscription could cost something at every peer, however little each stranger sends.
+  @Test func whatStrangersSubscribeToIsPassedOnToNobody() async throws {
+    try await TestLoop.run { loop in
+      let siege = try await Siege(loop)
+      var strangers: [RawPeer] = []
+      for _ in 0..<16 { strangers.append(try await siege.attacker(mayWrite: false)) }
+      let count = siege.ana.provider.sentCount
+      for (number, raw) in strangers.enumerated() {
+        for part in 0..<8 {
+          let stores = (0..<32).map { CBOR.text("store \(number) \(part) \($0)") }
+          try raw.send(
+            .other(
+              type: "remote-subscription-change",
+              fields: [
+                "senderId": .text(raw.peerId.description), "targetId": .text(siege.ana.peerId.description),
+                "add": .array(stores),
+              ]))
+        }
+        try await raw.pinged()
+      }
+      let subscriptions = strangers.flatMap { $0.fields(ofType: "remote-subscription-change") }
+      #expect(subscriptions.isEmpty && siege.ana.provider.sentCount == count)
+      try await siege.checkThatTheOthersAreWell()
+      for raw in strangers { raw.stream.close() }
+      try await siege.end()
+    }
+  }
+
   @Test func aStormOfCallersLeavesRoomForTheOthers() async throws {
     try await TestLoop.run { loop in
       let siege = try await Siege(loop)

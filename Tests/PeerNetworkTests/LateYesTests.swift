@@ -125,6 +125,58 @@ import UV
     }
   }
 
+  /// The inviter sends its guests' names right behind its grant, and only once.
+  @Test(arguments: [Access.write, .read])
+  func theGuestsThatAnInviterNamesBehindItsGrantAreIntroduced(access: Access) async throws {
+    try await TestLoop.run { loop in
+      let disk = InMemoryStorage()
+      let parts = try await DirectoryFixture(storage: disk)
+      let (ana, fellow, stranger) = (Identity().peerId, Identity().peerId, Identity().peerId)
+      let id = try DirectoryFixture.document(1)
+      parts.provider.connected = [ana]
+      let invitation: [UInt8] = try await parts.acceptInvitation(from: ana, to: id, on: loop)
+      func list(_ peer: PeerId) -> GuestList {
+        let own = GuestList.Guest(peer: parts.network.peerId, access: access, name: nil, addresses: [])
+        let other = GuestList.Guest(peer: peer, access: .write, name: nil, addresses: [])
+        return GuestList(document: id, guests: [own, other])
+      }
+      parts.invitations.receive(
+        InviteMessage.inviteType, InviteMessage.granted(.write).fields(of: invitation), from: ana, nonce: [])
+      // The inviter has changed the access, or invited another guest, in the moment of the grant.
+      parts.guests.receive(list(fellow), from: ana)
+      // The control: only the inviter may name guests meanwhile.
+      parts.guests.receive(list(stranger), from: stranger)
+      try await eventually("let in", on: loop) { parts.grants.host(of: id) == ana }
+      try await eventually("introduced", on: loop) { parts.grants.introductions[id] == [fellow: .write] }
+      #expect(parts.grants.ownAccess(to: id) == access)
+      await parts.admissions.finishStoring(id)
+      #expect(try await Grants.load(from: disk).ownAccess(to: id) == access)
+    }
+  }
+
+  /// The inviter has ended the sharing in the moment of the grant.
+  @Test func aSharingThatEndsRightBehindTheGrantHasEnded() async throws {
+    try await TestLoop.run { loop in
+      let disk = InMemoryStorage()
+      let parts = try await DirectoryFixture(storage: disk)
+      let (ana, id) = (Identity().peerId, try DirectoryFixture.document(1))
+      var events: [SharingEvent] = []
+      parts.news.onEvent = { events.append($0) }
+      parts.provider.connected = [ana]
+      let invitation: [UInt8] = try await parts.acceptInvitation(from: ana, to: id, on: loop)
+      parts.invitations.receive(
+        InviteMessage.inviteType, InviteMessage.granted(.write).fields(of: invitation), from: ana, nonce: [])
+      parts.guests.receive(GuestList(document: id, guests: []), from: ana)
+      try await eventually("told", on: loop) {
+        events.contains { if case .unshared(ana, _, id) = $0 { true } else { false } }
+      }
+      #expect(parts.grants.host(of: id) == nil && parts.grants.access(id, for: ana) == .none)
+      await parts.admissions.finishStoring(id)
+      let stored = try await Grants.load(from: disk)
+      #expect(stored.host(of: id) == nil && stored.access(id, for: ana) == .none && stored.formerHosts[id] == ana)
+    }
+  }
+
   /// A decision of our person counts, even while the store is asked.
   @Test func aPeerThatIsBlockedWhenItKeepsItsWordGetsNothing() async throws {
     try await TestLoop.run { loop in
@@ -146,12 +198,12 @@ import UV
   @Test func aHostThatAnswersATicketLateDoesNotTakeOverWhatIsHereByNow() async throws {
     try await TestLoop.run { loop in
       let scene = try await JoinScene()
-      async let outcome = scene.join(scene.tickets[0])
+      let outcome = Attempt { await scene.join(scene.tickets[0]) }
       try await eventually("presented", on: loop) { scene.presented == 1 }
       scene.parts.network.manualClock.advance(by: PendingJoin.checkLifetime)
       scene.parts.network.documents = [scene.document]
       scene.accept(0)
-      let result = await outcome
+      let result = try await outcome.result(on: loop)
       #expect(result == .failure(.alreadyHere(scene.document)))
       #expect(scene.parts.grants.allPeers.isEmpty && scene.parts.grants.joined.isEmpty)
     }
@@ -161,12 +213,12 @@ import UV
   @Test func ofTwoHostsThatAcceptAtOnceTheFirstStays() async throws {
     try await TestLoop.run { loop in
       let scene = try await JoinScene()
-      async let first = scene.join(scene.tickets[0])
-      async let second = scene.join(scene.tickets[1])
+      let first = Attempt { await scene.join(scene.tickets[0]) }
+      let second = Attempt { await scene.join(scene.tickets[1]) }
       try await eventually("presented", on: loop) { scene.presented == 2 }
       scene.accept(0)
       scene.accept(1)
-      let results = await (first, second)
+      let results = (try await first.result(on: loop), try await second.result(on: loop))
       #expect(results.0 == .success(scene.document))
       #expect(results.1 == .failure(.alreadyHere(scene.document)))
       #expect(scene.parts.grants.host(of: scene.document) == scene.tickets[0].peer)
@@ -178,11 +230,11 @@ import UV
   @Test func aHostThatAnswersLateIsTheHostOfWhatIsNotHere() async throws {
     try await TestLoop.run { loop in
       let scene = try await JoinScene()
-      async let outcome = scene.join(scene.tickets[0])
+      let outcome = Attempt { await scene.join(scene.tickets[0]) }
       try await eventually("presented", on: loop) { scene.presented == 1 }
       scene.parts.network.manualClock.advance(by: PendingJoin.checkLifetime)
       scene.accept(0)
-      let result = await outcome
+      let result = try await outcome.result(on: loop)
       #expect(result == .success(scene.document))
       #expect(scene.parts.grants.host(of: scene.document) == scene.tickets[0].peer)
     }
@@ -199,14 +251,14 @@ import UV
         }
         return GuestList(document: scene.document, guests: guests)
       }
-      async let outcome = scene.join(scene.tickets[0])
+      let outcome = Attempt { await scene.join(scene.tickets[0]) }
       try await eventually("presented", on: loop) { scene.presented == 1 }
       scene.parts.network.manualClock.advance(by: PendingJoin.checkLifetime)
       scene.accept(0)
       scene.parts.guests.receive(list(fellow), from: host)
       // The control: only the host may name guests meanwhile.
       scene.parts.guests.receive(list(stranger), from: stranger)
-      let result = await outcome
+      let result = try await outcome.result(on: loop)
       #expect(result == .success(scene.document))
       try await eventually("introduced", on: loop) { scene.parts.grants.introductions[scene.document] != nil }
       #expect(scene.parts.grants.introductions[scene.document] == [fellow: .write])

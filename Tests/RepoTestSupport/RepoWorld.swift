@@ -92,6 +92,16 @@ extension Document {
     return document
   }
 
+  /// Changes without content by as many actors, each on top of a document as it is now.
+  public static func changes(onTopOf document: Document, count: Int) throws -> Data {
+    let heads = document.heads()
+    return try (0..<count).reduce(into: Data()) { changes, _ in
+      let fork = document.fork()
+      fork.commitEmpty(timestamp: Date(timeIntervalSince1970: 0))
+      changes += try fork.encodeChangesSince(heads: heads)
+    }
+  }
+
   public func contentId() throws -> ObjId? {
     if case .Object(let id, .Text)? = try get(obj: .ROOT, key: "content") { return id }
     return nil

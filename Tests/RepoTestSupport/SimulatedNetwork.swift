@@ -17,6 +17,9 @@ public final class SimulatedNetwork {
   /// Messages that get lost on the way unnoticed; called as they are sent.
   public var isLost: ((_ message: RepoMessage, _ from: PeerId, _ to: PeerId) -> Bool)?
 
+  /// What a peer has proved to all others.
+  public var proof: ((PeerId) -> PeerProof?)?
+
   /// Until when nothing arrives at a peer from another; nil if nothing is held up. Asked as messages arrive.
   public var isHeldUntil: ((_ from: PeerId, _ to: PeerId) -> Duration?)?
 
@@ -117,6 +120,8 @@ public final class SimulatedProvider: NetworkProvider {
   public func disconnect(_ peer: PeerId) {
     if let local { network.disconnect(local.peerId, peer) }
   }
+
+  public func proof(of peer: PeerId) -> PeerProof? { network.proof?(peer) }
 
   func connected(_ peer: PeerId, _ metadata: PeerMetadata) {
     delegate?.network(self, connected: peer, metadata: metadata)

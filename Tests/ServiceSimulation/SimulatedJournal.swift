@@ -44,6 +44,15 @@ final class SimulatedJournal: JournalAccess {
     AutomergeRepo.assumeIsolated { if process.isAlive { process.disk.journals[process.run] = nil } }
   }
 
+  nonisolated func abandon() {
+    AutomergeRepo.assumeIsolated {
+      guard process.isAlive, var journal = process.disk.journals.removeValue(forKey: process.run) else { return }
+      journal.isLocked = false
+      let count = process.disk.journals.keys.count { $0.hasPrefix(process.run + "-") }
+      process.disk.journals["\(process.run)-\(count + 1)"] = journal
+    }
+  }
+
   func read(_ run: String) async -> [UInt8]? {
     await process.waitForFiles()
     return process.disk.journals[run].map { journal in journal.segments.sorted { $0.key < $1.key }.flatMap(\.value) }

@@ -36,6 +36,24 @@ import Testing
     #expect(await other.read("aa") == nil)
   }
 
+  @Test func anAbandonedJournalIsReadAsADeadOnesAndTheNextBeginsAnew() async throws {
+    let home = try TemporaryDirectory()
+    let mine = JournalFiles(home: home.path, run: "aa"), other = JournalFiles(home: home.path, run: "bb")
+    for number in 1...2 as ClosedRange<UInt8> {
+      #expect(mine.append([number]) == 1)
+      _ = mine.beginSegment()
+      _ = mine.append([number + 10])
+      mine.abandon()
+    }
+    try await eventually { await other.deadRuns() == ["aa-1", "aa-2"] }
+    #expect(await other.read("aa-1") == [1, 11])
+    #expect(await mine.deadRuns() == ["aa-1", "aa-2"])
+    #expect(await mine.read("aa-2") == [2, 12])
+    #expect(await mine.read("aa") == nil)
+    #expect(mine.append([3]) == 1)
+    #expect(await other.livingRuns() == ["aa"])
+  }
+
   @Test func aDeadProcessIsFoundByAllWhoLookAtOnce() async throws {
     let home = try TemporaryDirectory()
     do {

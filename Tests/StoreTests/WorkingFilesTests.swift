@@ -20,6 +20,21 @@ import Testing
     }
   }
 
+  /// An editor, or the next process after a kill, may look at any moment.
+  @Test func aNewFileIsThereAsAWhole() async throws {
+    let folder = FileManager.default.temporaryDirectory.appendingPathComponent("notes-\(UUID())").path
+    defer { try? FileManager.default.removeItem(atPath: folder) }
+    let files = WorkingFiles(), bytes = [UInt8](repeating: 0x61, count: 4 << 20)
+    for number in 0..<4 {
+      let path = folder + "/\(number).md"
+      async let isMade = files.create(path, bytes)
+      var count: Int?
+      while count == nil { count = (try? FileManager.default.attributesOfItem(atPath: path))?[.size] as? Int }
+      #expect(count == bytes.count)
+      #expect(try await isMade)
+    }
+  }
+
   /// Another user can write to the notes directory, as to a shared one, and puts a link to one of the person's files or folders there.
   @Test(arguments: [true, false]) func nothingIsMadeOrReplacedThroughALinkThatThePersonDidNotMake(isThere: Bool)
     async throws

@@ -86,7 +86,7 @@ Return its buffer."
   (unless buffer-file-name
     (user-error "Notes: C-x C-s first: this buffer has no file yet"))
   (when (buffer-base-buffer)
-    (user-error "Notes: Only ordinary files can be notes"))
+    (user-error "Notes: Only regular files can be notes"))
   (or (notes-lsp--current)
       (notes-lsp--attach (notes-lsp--path-uri buffer-file-name))))
 

@@ -152,21 +152,30 @@ public final class AutomergeText: Codable, Sendable {
 
   /// Writes `string`, or this text's present string, to a text object. An unbound text is bound to that object.
   func write(_ string: String?, to document: Document, object: ObjId) throws {
-    try document.updateText(obj: object, value: string ?? value)
-    bindUnbound(to: document, object)
+    let written = string ?? value
+    try document.updateText(obj: object, value: written)
+    try bind(to: document, object, holding: written, rebinds: false)
   }
 
   /// Binds this to an object. Writes this text's string there if it has one; otherwise takes over the object's.
   private func attach(to document: Document, _ object: ObjId) throws {
-    if !isBound, !value.isEmpty { try document.updateText(obj: object, value: value) }
-    state.withLock { $0 = .bound(document, object) }
-    listen()
+    try bind(to: document, object, holding: "", rebinds: true)
   }
 
-  private func bindUnbound(to document: Document, _ object: ObjId) {
-    state.withLock { state in
-      if case .unbound = state { state = .bound(document, object) }
+  /// Binds an unbound text to an object, and writes its string there, if that is no longer the one that the object has of it:
+  /// another thread may have set it meanwhile.
+  ///
+  /// - Parameter rebinds: whether to bind a text anew that is bound already.
+  private func bind(to document: Document, _ object: ObjId, holding written: String, rebinds: Bool) throws {
+    let string = state.withLock { state -> String? in
+      guard case .unbound(let string) = state else {
+        if rebinds { state = .bound(document, object) }
+        return nil
+      }
+      state = .bound(document, object)
+      return string
     }
+    if let string, string != written { try document.updateText(obj: object, value: string) }
     listen()
   }
 }

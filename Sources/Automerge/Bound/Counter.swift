@@ -145,11 +145,11 @@ public final class Counter: Codable, Sendable {
       throw BindingError.NotCounter
     }
     let counted = state.withLock { state -> Int in
+      defer { state = .bound(document, place, last: Int(clamping: present)) }
       guard case .unbound(let counted) = state else { return 0 }
       return counted
     }
     if counted != 0 { try document.withCore { try $0.increment(at: place, by: Int64(counted)) } }
-    state.withLock { $0 = .bound(document, place, last: Int(clamping: present)) }
     listen()
   }
 
@@ -166,12 +166,15 @@ public final class Counter: Codable, Sendable {
     return target.place
   }
 
-  /// Binds an unbound counter to the place where its value has just been written.
-  func bindUnbound(to document: Document, _ place: ValuePlace) {
-    state.withLock { state in
-      guard case .unbound(let value) = state else { return }
+  /// Binds an unbound counter to the place where `number`, which it had a moment ago, has just been written. Adds to it what
+  /// another thread has added to this one since.
+  func bindUnbound(to document: Document, _ place: ValuePlace, holding number: Int) throws {
+    let added = state.withLock { state -> Int in
+      guard case .unbound(let value) = state else { return 0 }
       state = .bound(document, place, last: value)
+      return value.subtractingReportingOverflow(number).partialValue
     }
+    if added != 0 { try document.withCore { try $0.increment(at: place, by: Int64(added)) } }
     listen()
   }
 }

@@ -40,6 +40,10 @@ public enum CodingKeyLookupError: LocalizedError {
 }
 
 extension CodingKeyLookupError {
+  static func pastTheEnd(_ index: UInt64, of path: String, _ length: UInt64) -> Self {
+    .IndexOutOfBounds("index \(index) of \(path) is past the end of a list of \(length)")
+  }
+
   /// None: the description says everything.
   public var failureReason: String? { nil }
 }

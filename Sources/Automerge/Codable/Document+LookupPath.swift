@@ -10,7 +10,7 @@ extension Document {
     guard first.index == nil else { throw CodingKeyLookupError.AutomergeDocError(DocError.wrongType(.ROOT, .Map)) }
     let container = try retrieveObjectId(path: steps, containerType: .Value, strategy: .readonly).get()
     if let index = last.index, index > length(obj: container) {
-      throw CodingKeyLookupError.IndexOutOfBounds("\(path) is past the end of a list of \(length(obj: container))")
+      throw CodingKeyLookupError.pastTheEnd(index, of: steps.stringPath(), length(obj: container))
     }
     guard case .Object(let object, _)? = try value(in: container, at: last) else { return nil }
     return object

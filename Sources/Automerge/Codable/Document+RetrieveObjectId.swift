@@ -133,7 +133,7 @@ struct PathWalk {
   }
 
   private func tooFar(_ index: UInt64, _ length: UInt64) -> CodingKeyLookupError {
-    .IndexOutOfBounds("index \(index) of \(path.stringPath()) is too far past the end of a list of \(length)")
+    .pastTheEnd(index, of: path.stringPath(), length)
   }
 
   private func place(_ depth: Int) -> String { path.prefix(depth + 1).stringPath() }

@@ -33,7 +33,7 @@ extension Document {
   @discardableResult
   public func splitBlock(obj: ObjId, index: UInt64, block: [String: AutomergeValue]) throws -> ObjId {
     let value = AutomergeValue.dict(block)
-    try value.checkDepth(at: obj)
+    try value.checkContent(at: obj)
     return try withoutOtherThreads {
       let map = try splitBlock(obj: obj, index: index)
       try updateObject(obj: map, value: value)
@@ -57,7 +57,7 @@ extension Document {
   /// instead.
   @discardableResult
   public func updateBlock(obj: ObjId, index: UInt64, block: [String: AutomergeValue]) throws -> ObjId {
-    try AutomergeValue.dict(block).checkDepth(at: obj)
+    try AutomergeValue.dict(block).checkContent(at: obj)
     return try withoutOtherThreads {
       try expectBlock(obj, at: index)
       try delete(obj: obj, index: index)

@@ -18,9 +18,10 @@ extension Document {
   /// Changes an object's content to a value of its type, with as few operations as possible, as `AutomergeEncoder` does
   /// it: what the value does not have is deleted.
   ///
-  /// Throws `AutomergeValueError` if the value is of another type or too deep; then it has written nothing.
+  /// Throws `AutomergeValueError` if the value is of another type or too deep, and `DocError.invalidValue` if the format cannot hold
+  /// it; then it has written nothing.
   public func updateObject(obj: ObjId, value: AutomergeValue) throws {
-    try value.checkDepth(at: obj)
+    try value.checkContent(at: obj)
     guard objectType(obj: obj) == value.objectType else {
       throw AutomergeValueError.otherType(obj, objectType(obj: obj))
     }
@@ -62,7 +63,7 @@ extension Document {
     _ value: AutomergeValue, in obj: ObjId, object: (Document, ObjType) throws -> ObjId,
     scalar: (Document, ScalarValue) throws -> Void
   ) throws -> ObjId? {
-    try value.checkDepth(at: obj)
+    try value.checkContent(at: obj)
     guard let type = value.objectType else {
       if case .scalar(let value) = value { try scalar(self, value) }
       return nil
@@ -89,12 +90,13 @@ extension AutomergeValue {
   }
 
   /// - Parameter object: the object that the error names.
-  func checkDepth(at object: ObjId, limit: Int = Document.valueDepthLimit) throws(AutomergeValueError) {
-    guard limit > 0 else { throw .nestedTooDeep(object) }
+  func checkContent(at object: ObjId, limit: Int = Document.valueDepthLimit) throws {
+    guard limit > 0 else { throw AutomergeValueError.nestedTooDeep(object) }
     switch self {
-    case .dict(let entries): for entry in entries.values { try entry.checkDepth(at: object, limit: limit - 1) }
-    case .array(let elements): for element in elements { try element.checkDepth(at: object, limit: limit - 1) }
-    case .text, .scalar: break
+    case .dict(let entries): for entry in entries.values { try entry.checkContent(at: object, limit: limit - 1) }
+    case .array(let elements): for element in elements { try element.checkContent(at: object, limit: limit - 1) }
+    case .scalar(let scalar): guard scalar.isStorable else { throw DocError.invalidValue }
+    case .text: break
     }
   }
 }

@@ -6,14 +6,21 @@ enum BundleDecoder {
   /// The changes of a bundle, each after those of the bundle that it depends on.
   /// - Complexity: O(n log n) in the operations, whose number is bounded by the chunk's size
   static func decode(_ chunk: Chunk) throws(LoadError) -> [DecodedChange] {
+    var budget = Int.max
+    return try decode(chunk, inflating: &budget)
+  }
+
+  /// - Parameter budget: how many bytes the columns may inflate to, if this is less than is allowed otherwise; reduced by
+  ///   what they did
+  static func decode(_ chunk: Chunk, inflating budget: inout Int) throws(LoadError) -> [DecodedChange] {
     var decoded: [DecodedChange] = []
-    for change in try changeChunks(chunk) { decoded.append(try ChangeDecoder.decode(change)) }
+    for change in try changeChunks(chunk, &budget) { decoded.append(try ChangeDecoder.decode(change)) }
     return decoded
   }
 
-  private static func changeChunks(_ chunk: Chunk) throws(LoadError) -> [Chunk] {
+  private static func changeChunks(_ chunk: Chunk, _ budget: inout Int) throws(LoadError) -> [Chunk] {
     do throws(FormatError) {
-      let tables = try readTables(chunk)
+      let tables = try readTables(chunk, &budget)
       let limit = FormatLimits.bundleOps + 16 * chunk.body.count
       let changes = try BundleChange.read(
         tables.changes, actorCount: tables.actors.count, externalCount: tables.external.count, limit: limit)
@@ -31,16 +38,18 @@ enum BundleDecoder {
     let ops: ColumnSet
   }
 
-  private static func readTables(_ chunk: Chunk) throws(FormatError) -> Tables {
+  private static func readTables(_ chunk: Chunk, _ budget: inout Int) throws(FormatError) -> Tables {
     var reader = ByteReader(chunk.body)
     let external = try reader.hashes()
     var actors: [ActorId] = []
     for _ in 0..<(try reader.count(itemByteCount: 1)) { actors.append(try reader.actor()) }
-    var budget = FormatLimits.inflatedByteCount(stored: reader.remaining)
+    let allowed = min(budget, FormatLimits.inflatedByteCount(stored: reader.remaining))
+    var left = allowed
+    defer { budget -= allowed - left }
     // Unlike in a document, each list is followed directly by its own data.
     let changes = try ColumnHeader(from: &reader, allowingDeflate: true, allowingGroupedValues: true)
-      .readColumns(from: &reader, inflating: &budget)
-    let ops = try ColumnHeader(from: &reader, allowingDeflate: true).readColumns(from: &reader, inflating: &budget)
+      .readColumns(from: &reader, inflating: &left)
+    let ops = try ColumnHeader(from: &reader, allowingDeflate: true).readColumns(from: &reader, inflating: &left)
     try reader.expectEnd()
     // The content of an unknown column would be missing from the changes, and so from their hashes.
     for unknown in changes.unknown(besides: ColumnSpec.BundleChange.known) { throw .unknownColumn(unknown.rawValue) }

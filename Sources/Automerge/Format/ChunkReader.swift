@@ -8,8 +8,9 @@ struct ChunkReader {
   /// How many bytes may still be hashed or inflated without finding a valid chunk. This keeps forged headers from
   /// costing O(n²).
   private var searchBudget: Int
-  /// The most that one chunk may inflate to, if this is less than is allowed otherwise.
-  var inflateLimit = Int.max
+  /// How many bytes may still be inflated, if this is less than is allowed otherwise; reduced by what was, also by bad
+  /// chunks and while searching.
+  var inflateBudget = Int.max
   /// The chunk that a search has found already.
   private var found: (chunk: Chunk, end: Int)?
 
@@ -60,12 +61,12 @@ struct ChunkReader {
     return (kind, checksum, body)
   }
 
-  private func read(at start: Int) throws(FormatError) -> (Chunk, end: Int) {
+  private mutating func read(at start: Int) throws(FormatError) -> (Chunk, end: Int) {
     let (kind, checksum, stored) = try frame(at: start)
     var (kindRead, body) = (kind, stored)
     if kind == .compressedChange {
-      let limit = min(inflateLimit, FormatLimits.inflatedByteCount(stored: stored.count))
-      body = try Deflate.inflate(stored, limit: limit)[...]
+      let limit = FormatLimits.inflatedByteCount(stored: stored.count)
+      body = try Deflate.inflate(stored, limit: limit, from: &inflateBudget)[...]
       kindRead = .change
     }
     let hash = Chunk.hash(kindRead, body: body)

@@ -59,9 +59,7 @@ struct ColumnHeader {
     for (spec, byteCount) in entries {
       let bytes = try reader.bytes(count: byteCount)
       if spec.isDeflated {
-        let inflated = try Deflate.inflate(bytes, limit: budget)
-        budget -= inflated.count
-        columns.append((spec.inflated, inflated[...]))
+        columns.append((spec.inflated, try Deflate.inflate(bytes, from: &budget)[...]))
       } else {
         columns.append((spec, bytes))
       }

@@ -27,11 +27,25 @@ package enum Deflate {
   /// The bytes of the first stream in `input`; what follows it is ignored.
   /// - Parameter limit: the most bytes that the stream may hold
   static func inflate(_ input: ArraySlice<UInt8>, limit: Int) throws(FormatError) -> [UInt8] {
+    var budget = limit
+    return try inflate(input, limit: limit, from: &budget)
+  }
+
+  /// The same, for streams that share a budget.
+  /// - Parameter budget: how many bytes may still be inflated; reduced by what was, also by a bad stream
+  static func inflate(
+    _ input: ArraySlice<UInt8>, limit: Int = .max, from budget: inout Int
+  ) throws(FormatError) -> [UInt8] {
+    let limit = min(limit, budget)
+    guard limit > 0 else { throw .inflatedTooLarge(limit: limit) }
     var stream = z_stream()
     guard inflateInit2_(&stream, windowBits, ZLIB_VERSION, Int32(MemoryLayout<z_stream>.size)) == Z_OK else {
       throw .badDeflate
     }
-    defer { inflateEnd(&stream) }
+    defer {
+      budget -= min(budget, Int(stream.total_out))
+      inflateEnd(&stream)
+    }
     var output: [UInt8] = []
     switch run(&stream, input, into: &output, limit: limit, { CZlib.inflate($0, Z_NO_FLUSH) }) {
     case .ended: return output

@@ -11,17 +11,18 @@ enum DocumentDecoder {
   }
 
   static func decode(_ chunk: Chunk, verification: Verification = .immediate) throws(LoadError) -> Loaded {
-    try decode(chunk, verification: verification, inflatingAtMost: .max).loaded
+    var budget = Int.max
+    return try decode(chunk, verification: verification, inflating: &budget)
   }
 
-  /// - Parameter limit: the most that all columns together may inflate to, if this is less than is allowed otherwise
-  /// - Returns: the document, and how many bytes its columns inflated to
+  /// - Parameter budget: how many bytes the columns may inflate to, if this is less than is allowed otherwise; reduced by
+  ///   what they did
   static func decode(
-    _ chunk: Chunk, verification: Verification = .immediate, inflatingAtMost limit: Int
-  ) throws(LoadError) -> (loaded: Loaded, inflatedByteCount: Int) {
+    _ chunk: Chunk, verification: Verification = .immediate, inflating budget: inout Int
+  ) throws(LoadError) -> Loaded {
     var reader = ByteReader(chunk.body)
     let tables: Tables
-    do throws(FormatError) { tables = try readTables(&reader, atMost: limit) } catch { throw .format(error) }
+    do throws(FormatError) { tables = try readTables(&reader, &budget) } catch { throw .format(error) }
     let bytes = TextBytes(), actors = ActorTable()
     for actor in tables.actors {
       guard actors.find(actor) == nil else { throw .format(.invalid(.actor, at: 0)) }
@@ -46,7 +47,7 @@ enum DocumentDecoder {
     }
     let graph = try log.distribute(rows)
     let loaded = Loaded(store: store, log: log.log, graph: graph, heads: tables.heads)
-    return (verification == .immediate ? try verified(loaded) : loaded, tables.inflatedByteCount)
+    return verification == .immediate ? try verified(loaded) : loaded
   }
 
   private struct Tables {
@@ -54,26 +55,25 @@ enum DocumentDecoder {
     let heads: [ChangeHash]
     let changes: ColumnSet
     let ops: ColumnSet
-    let inflatedByteCount: Int
   }
 
-  private static func readTables(_ reader: inout ByteReader, atMost limit: Int) throws(FormatError) -> Tables {
+  private static func readTables(_ reader: inout ByteReader, _ budget: inout Int) throws(FormatError) -> Tables {
     var actors: [ActorId] = []
     for _ in 0..<(try reader.count(itemByteCount: 1)) { actors.append(try reader.actor()) }
     let heads = try reader.hashes()
     let changeHead = try ColumnHeader(from: &reader, allowingDeflate: true)
     let opHead = try ColumnHeader(from: &reader, allowingDeflate: true)
-    let allowed = min(limit, FormatLimits.inflatedByteCount(stored: reader.remaining))
-    var budget = allowed
-    let changes = try changeHead.readColumns(from: &reader, inflating: &budget)
-    let ops = try opHead.readColumns(from: &reader, inflating: &budget)
+    let allowed = min(budget, FormatLimits.inflatedByteCount(stored: reader.remaining))
+    var left = allowed
+    defer { budget -= allowed - left }
+    let changes = try changeHead.readColumns(from: &reader, inflating: &left)
+    let ops = try opHead.readColumns(from: &reader, inflating: &left)
     // Old writers omit the rows of the heads, which are not needed.
     if !reader.isAtEnd {
       for _ in heads { _ = try reader.uleb() }
       try reader.expectEnd()
     }
-    return Tables(
-      actors: actors, heads: heads, changes: changes, ops: ops, inflatedByteCount: allowed - budget)
+    return Tables(actors: actors, heads: heads, changes: changes, ops: ops)
   }
 
   /// Hashes the changes again. Heads may be in any order, because older cores did not sort them.

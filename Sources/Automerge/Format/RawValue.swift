@@ -90,7 +90,7 @@ extension RawValue {
       code = Code.timestamp
       writer.sleb(Self.milliseconds(of: value))
     case .Unknown(let typeCode, let data):
-      precondition((10..<16).contains(typeCode), "the type code of an unknown value is 10 to 15")
+      precondition(value.isStorable, "the type code of an unknown value is 10 to 15")
       code = typeCode
       writer.raw(data)
     }
@@ -118,5 +118,13 @@ extension RawValue {
   private static func milliseconds(of date: Date) -> Int64 {
     let value = (date.timeIntervalSince1970 * 1000).rounded()
     return Int64(exactly: value) ?? (value < 0 ? .min : .max)
+  }
+}
+
+extension ScalarValue {
+  /// Whether the format can hold the value: the type code of an unknown one has to be none of the known ones.
+  var isStorable: Bool {
+    guard case .Unknown(let typeCode, _) = self else { return true }
+    return (10..<16).contains(typeCode)
   }
 }

@@ -112,7 +112,6 @@ extension DocumentCore {
     _ loaded: DocumentDecoder.Loaded, like other: DocumentCore, edits: inout TextEditCollector?
   ) {
     self.init(actor: other.actor, store: loaded.store, log: loaded.log, graph: loaded.graph)
-    firstNewRow = 0
     isolation = other.isolation
     guard edits != nil else { return }
     for id in store.sortedIds where store.type(of: id) == .makeText {

@@ -9,9 +9,7 @@ extension DocumentCore {
     var edits: TextEditCollector?
     let empty = DocumentCore(actor: actor)
     var filter: AuthorFilter?
-    let core = try empty.take(data[...], edits: &edits, filter: &filter, verification: verification)
-    core.firstNewRow = core.graph.count
-    return core
+    return try empty.take(data[...], edits: &edits, filter: &filter, verification: verification)
   }
 
   /// Applies everything good in some chunks. If this document is empty, another object may be returned: the loaded

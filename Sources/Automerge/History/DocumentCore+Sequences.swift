@@ -172,7 +172,7 @@ extension DocumentCore {
   }
 
   func checked(_ value: ScalarValue) throws(DocError) -> RawValue {
-    if case .Unknown(let code, _) = value, !(10..<16).contains(code) { throw .invalidValue }
+    guard value.isStorable else { throw .invalidValue }
     return RawValue(value)
   }
 }

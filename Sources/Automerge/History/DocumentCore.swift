@@ -40,7 +40,7 @@ final class DocumentCore {
     store = ObjectStore(copying: other.store, bytes: bytes, actors: actors)
     log = RunLog(copying: other.log, bytes: bytes, actors: actors)
     graph = ChangeGraph(copying: other.graph)
-    (queue, firstNewRow) = (other.queue, other.firstNewRow)
+    queue = other.queue
   }
 
   /// A document loaded from a document chunk.
@@ -49,7 +49,6 @@ final class DocumentCore {
     (actors, bytes, self.store, self.log) = (store.actors, store.bytes, store, log)
     self.graph = graph
     queue = ChangeQueue()
-    firstNewRow = graph.count
   }
 
   var actor: ActorId {

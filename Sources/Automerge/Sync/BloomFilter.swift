@@ -5,9 +5,12 @@ struct BloomFilter: Equatable {
   /// The bits per entry and the probes that we use, which give about 1% false positives.
   static let defaultBitsPerEntry = 10
   static let defaultProbes = 7
-  /// The values that a peer may choose.
+  /// The values that a peer may choose. All known programs use ours, and each probe costs time for each change.
   static let bitsPerEntryAllowed: ClosedRange<UInt64> = 1...64
-  static let probesAllowed: ClosedRange<UInt64> = 1...32
+  static let probesAllowed: ClosedRange<UInt64> = 1...8
+  /// Filters are no longer than this, which is enough for 1.6 million changes; for more they have fewer bits per entry.
+  /// Source: PeerProtocol.md, "Expensive changes".
+  static let maximumByteCount = 2 << 20
 
   let entryCount: Int
   private let bitsPerEntry: Int
@@ -17,17 +20,25 @@ struct BloomFilter: Equatable {
   /// The filter that contains nothing.
   init() { self.init(containing: []) }
 
-  init(containing hashes: [ChangeHash]) {
+  init(containing hashes: [ChangeHash], byteCount limit: Int = maximumByteCount) {
+    let bitsPerEntry = min(Self.defaultBitsPerEntry, 8 * limit / max(1, hashes.count))
+    guard bitsPerEntry > 0 else {
+      self.init()
+      return
+    }
     self.init(
-      entryCount: hashes.count, bitsPerEntry: Self.defaultBitsPerEntry, probes: Self.defaultProbes,
-      bits: [UInt8](repeating: 0, count: (hashes.count * Self.defaultBitsPerEntry + 7) / 8))
+      entryCount: hashes.count, bitsPerEntry: bitsPerEntry,
+      probes: max(1, Self.defaultProbes * bitsPerEntry / Self.defaultBitsPerEntry),
+      bits: [UInt8](repeating: 0, count: (hashes.count * bitsPerEntry + 7) / 8))
     for hash in hashes {
       for bit in Probes(of: hash, count: probes, byteCount: bits.count) { bits[bit >> 3] |= 1 << UInt8(bit & 7) }
     }
   }
 
   /// Reads the encoded form; empty bytes are the empty filter.
-  init(decoding encoded: ArraySlice<UInt8>) throws(FormatError) {
+  /// - Parameter limit: of a longer filter only the number of entries is kept, so that it contains nothing: its sender
+  ///   is then sent more than it lacks
+  init(decoding encoded: ArraySlice<UInt8>, keeping limit: Int = maximumByteCount) throws(FormatError) {
     guard !encoded.isEmpty else {
       self.init()
       return
@@ -43,15 +54,25 @@ struct BloomFilter: Equatable {
     let byteCount = (entryCount * Int(bitsRead) + 7) / 8
     guard byteCount == reader.remaining else { throw .invalid(.bloom, at: start) }
     self.init(
-      entryCount: entryCount, bitsPerEntry: Int(bitsRead), probes: Int(probesRead), bits: Array(reader.rest))
+      entryCount: entryCount, bitsPerEntry: Int(bitsRead), probes: Int(probesRead),
+      bits: byteCount <= limit ? Array(reader.rest) : [])
+  }
+
+  /// The number of entries as the encoded form names it; nil if that cannot be.
+  static func entryCount(in encoded: ArraySlice<UInt8>) -> Int? {
+    guard !encoded.isEmpty else { return 0 }
+    var reader = ByteReader(encoded)
+    return (try? reader.uleb()).flatMap(Int.init(exactly:)).flatMap { $0 <= encoded.count * 8 ? $0 : nil }
   }
 
   private init(entryCount: Int, bitsPerEntry: Int, probes: Int, bits: [UInt8]) {
     (self.entryCount, self.bitsPerEntry, self.probes, self.bits) = (entryCount, bitsPerEntry, probes, bits)
   }
 
+  var byteCount: Int { bits.count }
+
   var encoded: [UInt8] {
-    guard entryCount > 0 else { return [] }
+    guard !bits.isEmpty else { return [] }
     var writer = ByteWriter()
     writer.uleb(entryCount)
     writer.uleb(bitsPerEntry)
@@ -68,6 +89,7 @@ struct BloomFilter: Equatable {
   /// The bits of one hash in a filter of so many bytes.
   private struct Probes: Sequence, IteratorProtocol {
     private let modulo: UInt64
+    /// Below `modulo`.
     private var x, y, z: UInt64
     private var left: Int
 
@@ -82,10 +104,16 @@ struct BloomFilter: Equatable {
       guard left > 0 else { return nil }
       left -= 1
       defer {
-        x = (x + y) % modulo
-        y = (y + z) % modulo
+        x = sum(x, y)
+        y = sum(y, z)
       }
       return Int(x)
+    }
+
+    /// Without a division, which would be most of the work.
+    private func sum(_ one: UInt64, _ other: UInt64) -> UInt64 {
+      let sum = one + other
+      return sum < modulo ? sum : sum - modulo
     }
   }
 }

@@ -20,8 +20,11 @@ package final class IncomingMessage: @unchecked Sendable {
 
   private let chunks: ArraySlice<UInt8>
   private var reader: ChunkReader
-  /// How many bytes may still be inflated.
+  /// How many bytes may still be inflated, and how many of them a second time, by `widening`.
   private var inflatedLeft: Int
+  private var surveyedLeft: Int
+  /// What `widening` was charged for, so that the portions need not be.
+  private var prepaidByteCount = 0
   /// The changes that the document had when the message came.
   private var known: [ChangeHash]
   private var knownSet: Set<ChangeHash>?
@@ -48,19 +51,34 @@ package final class IncomingMessage: @unchecked Sendable {
     static let freeRatio = 8
     /// A change is applied as a whole; text in it beyond this size is charged like inflated data.
     static let textOfChange = 4 << 20
-    /// How many changes are searched for those that their author has vouched for.
+    /// How many changes, and pieces of bundles, are searched for those that their author has vouched for.
     static let surveyed = 1 << 17
   }
 
   /// Throws `FormatError` if the bytes are not a message.
-  package init(_ message: Data, known: [ChangeHash]) throws {
+  package convenience init(_ message: Data, known: [ChangeHash]) throws {
+    try self.init(message, known: known, inflatingAtMost: Limit.inflatedByteCount)
+  }
+
+  /// - Parameter inflatedByteCount: how many bytes the message may inflate to, unless it is large itself
+  init(_ message: Data, known: [ChangeHash], inflatingAtMost inflatedByteCount: Int) throws {
     var decoded = try SyncMessage(decoding: Array(message)[...])
     let changes = decoded.changes
     chunks = changes.count == 1 ? changes[0] : ArraySlice(changes.joined())
     decoded.changes = []
     (header, self.known) = (decoded, known)
-    inflatedLeft = max(Limit.inflatedByteCount, Limit.inflatedRatio * message.count)
+    inflatedLeft = max(inflatedByteCount, Limit.inflatedRatio * message.count)
+    surveyedLeft = inflatedByteCount
     reader = ChunkReader(chunks)
+  }
+
+  /// A message without its changes, for those who do not take them, and whether it had any; nil if the bytes are not a
+  /// message.
+  package static func withoutChanges(_ message: Data) -> (header: Data, hadChanges: Bool)? {
+    guard var decoded = try? SyncMessage(decoding: Array(message)[...]) else { return nil }
+    let hadChanges = !decoded.changes.isEmpty
+    decoded.changes = []
+    return (Data(decoded.encoded), hadChanges)
   }
 
   /// The next portion to apply; nil at the end.
@@ -97,18 +115,18 @@ package final class IncomingMessage: @unchecked Sendable {
 
   private func nextChunk() throws(LoadError) -> Chunk? {
     let before = reader.offset
-    reader.inflateLimit = inflatedLeft
-    guard let next = reader.next() else { return nil }
-    let chunk: Chunk
-    do throws(FormatError) { chunk = try next.get() } catch { throw .format(error) }
-    if chunk.kind == .change { charge(inflated: chunk.body.count, stored: reader.offset - before) }
-    return chunk
+    reader.inflateBudget = inflatedLeft
+    defer { charge(&inflatedLeft, leaving: reader.inflateBudget, stored: reader.offset - before) }
+    do throws(FormatError) { return try reader.next()?.get() } catch { throw .format(error) }
   }
 
-  private func charge(inflated: Int, stored: Int) {
-    guard inflated > stored else { return }
-    inflatedLeft = max(0, inflatedLeft - inflated)
-    excessByteCount += max(0, inflated - Limit.freeRatio * stored)
+  /// Takes from a budget what was inflated, whether it was any good or not.
+  private func charge(_ budget: inout Int, leaving left: Int, stored: Int) {
+    let excess = max(0, budget - left - Limit.freeRatio * stored)
+    let prepaid = min(excess, prepaidByteCount)
+    prepaidByteCount -= prepaid
+    excessByteCount += excess - prepaid
+    budget = left
   }
 
   /// Returns the chargeable bytes since the last call.
@@ -125,7 +143,7 @@ package final class IncomingMessage: @unchecked Sendable {
       excessByteCount += max(0, change.text.count - Limit.textOfChange)
       portion.append(change, byteCount: chunk.body.count)
     case .bundle:
-      for change in try BundleDecoder.decode(chunk) { portion.append(change, byteCount: change.text.count) }
+      for change in try changes(of: chunk, &inflatedLeft) { portion.append(change, byteCount: change.text.count) }
     case .document:
       let loaded = if let known = documents.removeValue(forKey: chunk.hash) { known } else { try load(chunk) }
       if isFirst, known.isEmpty { portion.loaded = loaded } else { begin(listing: loaded) }
@@ -133,9 +151,15 @@ package final class IncomingMessage: @unchecked Sendable {
   }
 
   private func load(_ chunk: Chunk) throws(LoadError) -> DocumentDecoder.Loaded {
-    let (loaded, inflated) = try DocumentDecoder.decode(chunk, inflatingAtMost: inflatedLeft)
-    charge(inflated: inflated, stored: chunk.body.count)
-    return loaded
+    var left = inflatedLeft
+    defer { charge(&inflatedLeft, leaving: left, stored: chunk.body.count) }
+    return try DocumentDecoder.decode(chunk, inflating: &left)
+  }
+
+  private func changes(of bundle: Chunk, _ budget: inout Int) throws(LoadError) -> [DecodedChange] {
+    var left = budget
+    defer { charge(&budget, leaving: left, stored: bundle.body.count) }
+    return try BundleDecoder.decode(bundle, inflating: &left)
   }
 
   // MARK: A whole document, for one that has something
@@ -169,24 +193,36 @@ package final class IncomingMessage: @unchecked Sendable {
   // MARK: Whose changes count
 
   /// Determines what `filter` lets through of the whole message, so that each portion can be filtered separately.
-  package func widening(_ filter: AuthorFilter) -> AuthorFilter {
+  ///
+  /// Charges for what it inflates. Gives up if that is too much: the filter is then as good for each portion, but
+  /// leaves out changes that only later portions vouch for.
+  ///
+  /// - Parameter isOver: asked before each chunk; whether the result is no longer needed
+  package func widening(_ filter: AuthorFilter, unless isOver: () -> Bool = { false }) -> AuthorFilter {
     guard filter.attested.contains(where: { !$0.value.isEmpty }) else { return filter }
+    defer { prepaidByteCount = excessByteCount }
     var survey = Survey()
     var reader = ChunkReader(chunks)
-    reader.inflateLimit = inflatedLeft
-    while survey.count < Limit.surveyed, let next = reader.next() {
-      guard let chunk = try? next.get() else { continue }
+    while !reader.isAtEnd {
+      guard surveyedLeft > 0, survey.workCount < Limit.surveyed, !isOver() else { return filter }
+      let before = reader.offset
+      reader.inflateBudget = surveyedLeft
+      let next = reader.next()
+      charge(&surveyedLeft, leaving: reader.inflateBudget, stored: reader.offset - before)
+      guard let chunk = try? next?.get() else { continue }
       switch chunk.kind {
       case .change, .compressedChange: survey.add(chunk)
-      case .bundle: for change in (try? BundleDecoder.decode(chunk)) ?? [] { survey.add(change.header, change.hash) }
+      case .bundle:
+        guard let changes = try? changes(of: chunk, &surveyedLeft) else { return filter }
+        for change in changes { survey.add(change) }
       case .document:
-        guard let loaded = documents[chunk.hash] ?? (try? load(chunk)) else { continue }
+        // No program sends two.
+        guard documents.isEmpty, let loaded = try? load(chunk) else { return filter }
         documents[chunk.hash] = loaded
         survey.add(loaded)
       }
     }
-    guard survey.count < Limit.surveyed else { return filter }
-    return survey.widening(filter)
+    return survey.workCount < Limit.surveyed ? survey.widening(filter) : filter
   }
 }
 
@@ -198,6 +234,8 @@ package struct ChangePortion: @unchecked Sendable {
   fileprivate(set) var loaded: DocumentDecoder.Loaded?
   /// The document's chunk, if this is a whole document. Only an empty document can use it.
   package fileprivate(set) var wholeDocument: ArraySlice<UInt8>?
+  /// How many changes the whole document has.
+  package var wholeDocumentChangeCount: Int { loaded?.graph.count ?? 0 }
   fileprivate(set) var pieceCount = 0
   fileprivate(set) var byteCount = 0
 
@@ -216,24 +254,28 @@ private struct Survey {
   private var deps: [[ChangeHash]] = []
   private var authors: [ActorId] = []
 
-  var count: Int { hashes.count }
+  /// How much work the survey was: changes, and the pieces of those that came in bundles.
+  private(set) var workCount = 0
 
   mutating func add(_ chunk: Chunk) {
     var reader = ByteReader(chunk.body)
+    workCount += 1
     guard let named = try? reader.hashes(), let author = try? reader.actor() else { return }
     hashes.append(chunk.hash)
     deps.append(named)
     authors.append(author)
   }
 
-  mutating func add(_ header: ChangeHeader, _ hash: ChangeHash) {
-    hashes.append(hash)
-    deps.append(header.deps)
-    authors.append(header.actor)
+  mutating func add(_ change: DecodedChange) {
+    workCount += 1 + change.runs.count
+    hashes.append(change.hash)
+    deps.append(change.header.deps)
+    authors.append(change.header.actor)
   }
 
   mutating func add(_ loaded: DocumentDecoder.Loaded) {
     let graph = loaded.graph
+    workCount += graph.count
     for row in graph.hashes.indices {
       hashes.append(graph.hashes[row])
       deps.append(graph.deps(of: row).map { graph.hashes[Int($0)] })

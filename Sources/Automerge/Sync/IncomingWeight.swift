@@ -4,27 +4,33 @@ import Foundation
 ///
 /// Reads only as much as this takes, because a few hundred bytes can claim a million operations, or inflate to a
 /// megabyte.
-package enum IncomingWeight {
-  /// Source of both limits: PeerProtocol.md, "Expensive changes".
+package struct IncomingWeight {
+  /// Source of all limits: PeerProtocol.md, "Expensive changes".
   static let lightByteCount = 32 << 10
   static let lightOpCount = 4096
-  /// A whole document of this size inflates to no more than a megabyte.
-  private static let lightDocumentByteCount = 1 << 10
+  static let lightDocumentByteCount = 1 << 10
+  /// How many bytes the columns of a document may inflate to: they are inflated here and once more by the decoder.
+  static let lightInflatedByteCount = 256 << 10
+
+  /// How many operations the rest of the message may have.
+  private var opsLeft = Self.lightOpCount
+  /// No program sends two documents in one message.
+  private var hasDocument = false
 
   package static func isLight(_ message: Data) -> Bool {
     guard message.count <= lightByteCount else { return false }
     // Bytes that are not a message are refused at once.
     guard let header = SyncHeader(message) else { return true }
-    var (reader, left) = (header.changes, lightOpCount)
+    var (reader, weight) = (header.changes, IncomingWeight())
     for _ in 0..<header.changeCount {
       guard let chunk = try? reader.lengthPrefixed() else { return true }
-      guard (try? weigh(chunk, &left)) != nil else { return false }
+      guard (try? weight.weigh(chunk)) != nil else { return false }
     }
     return true
   }
 
-  /// Subtracts the operations of some chunks from `left`; throws if they are more, or if their number is not certain.
-  private static func weigh(_ chunks: ArraySlice<UInt8>, _ left: inout Int) throws(FormatError) {
+  /// Subtracts the operations of some chunks from `opsLeft`; throws if they are more, or if their number is not certain.
+  private mutating func weigh(_ chunks: ArraySlice<UInt8>) throws(FormatError) {
     var reader = ByteReader(chunks)
     while !reader.isAtEnd {
       guard try reader.bytes(count: 4).elementsEqual(Chunk.magic) else { throw .notAChunk(at: reader.offset) }
@@ -32,15 +38,17 @@ package enum IncomingWeight {
       let type = try reader.byte()
       let body = try reader.lengthPrefixed()
       switch Chunk.Kind(rawValue: type) {
-      case .change: try weigh(change: ByteReader(body), &left)
-      case .document where body.count <= lightDocumentByteCount: try weigh(document: ByteReader(body), &left)
-      default: throw .tooMany(limit: lightOpCount, at: reader.offset)
+      case .change: try weigh(change: ByteReader(body))
+      case .document where body.count <= Self.lightDocumentByteCount && !hasDocument:
+        hasDocument = true
+        try weigh(document: ByteReader(body))
+      default: throw .tooMany(limit: Self.lightOpCount, at: reader.offset)
       }
     }
   }
 
   /// A keystroke passes here before it is decoded, so this copies nothing. All other checks are the decoder's.
-  private static func weigh(change: ByteReader, _ left: inout Int) throws(FormatError) {
+  private mutating func weigh(change: ByteReader) throws(FormatError) {
     var reader = change
     try reader.skipHashes()
     try reader.skipLengthPrefixed()
@@ -61,29 +69,29 @@ package enum IncomingWeight {
       let spec = ColumnSpec(rawValue: try columns.uleb32())
       let bytes = try reader.bytes(count: columns.count(itemByteCount: 1))
       guard !spec.isDeflated else { throw .deflatedColumn(spec.rawValue) }
-      if spec == ColumnSpec.Op.action { try take(sum(of: bytes).rows, from: &left) }
-      if spec == ColumnSpec.Op.predecessorCount { try take(sum(of: bytes).total, from: &left) }
+      if spec == ColumnSpec.Op.action { try take(Self.sum(of: bytes).rows) }
+      if spec == ColumnSpec.Op.predecessorCount { try take(Self.sum(of: bytes).total) }
     }
   }
 
-  private static func weigh(document: ByteReader, _ left: inout Int) throws(FormatError) {
+  private mutating func weigh(document: ByteReader) throws(FormatError) {
     var reader = document
     for _ in 0..<(try reader.count(itemByteCount: 1)) { _ = try reader.actor() }
     _ = try reader.hashes()
     let changeHead = try ColumnHeader(from: &reader, allowingDeflate: true)
     let opHead = try ColumnHeader(from: &reader, allowingDeflate: true)
-    var budget = FormatLimits.inflatedByteCount(stored: 0)
+    var budget = Self.lightInflatedByteCount
     let changes = try changeHead.readColumns(from: &reader, inflating: &budget)
     let ops = try opHead.readColumns(from: &reader, inflating: &budget)
-    try take(sum(of: ops[ColumnSpec.Op.action]).rows, from: &left)
-    try take(sum(of: ops[ColumnSpec.Op.successorCount]).total, from: &left)
-    try take(sum(of: changes[ColumnSpec.Change.dependencyCount]).total, from: &left)
-    try take(sum(of: changes[ColumnSpec.Change.actor]).rows, from: &left)
+    try take(Self.sum(of: ops[ColumnSpec.Op.action]).rows)
+    try take(Self.sum(of: ops[ColumnSpec.Op.successorCount]).total)
+    try take(Self.sum(of: changes[ColumnSpec.Change.dependencyCount]).total)
+    try take(Self.sum(of: changes[ColumnSpec.Change.actor]).rows)
   }
 
-  private static func take(_ count: UInt64, from left: inout Int) throws(FormatError) {
-    guard count <= UInt64(left) else { throw .tooMany(limit: lightOpCount, at: 0) }
-    left -= Int(count)
+  private mutating func take(_ count: UInt64) throws(FormatError) {
+    guard count <= UInt64(opsLeft) else { throw .tooMany(limit: Self.lightOpCount, at: 0) }
+    opsLeft -= Int(count)
   }
 
   /// The number of rows of a run-length encoded column of integers, and their sum.

@@ -11,10 +11,17 @@ package struct SyncHeader {
     // The count was checked when the message was opened.
     return (try? reader.hashes()) ?? []
   }
+  /// Whether the heads are no more than a message may have.
+  package var isPlausible: Bool {
+    var reader = headList
+    return (try? reader.skipHashes()).map { $0 <= SyncMessage.Limit.heads } ?? false
+  }
   /// Begins at the count of the heads.
   private let headList: ByteReader
   /// How many changes the sender asks for.
   package let needCount: Int
+  /// How many changes the sender has, if the message describes all of them.
+  package let senderChangeCount: Int?
   package let changeCount: Int
   /// Begins at the first change.
   let changes: ByteReader
@@ -30,10 +37,13 @@ package struct SyncHeader {
     headList = reader
     try reader.skipHashes()
     needCount = try reader.skipHashes()
-    for _ in 0..<(try reader.count(itemByteCount: 2)) {
-      try reader.skipHashes()
-      try reader.skipLengthPrefixed()
+    var described: Int?
+    for place in 0..<(try reader.count(itemByteCount: 2)) {
+      let sharedCount = try reader.skipHashes()
+      let filter = try reader.lengthPrefixed()
+      if place == 0, sharedCount == 0 { described = BloomFilter.entryCount(in: filter) }
     }
+    senderChangeCount = described
     changeCount = try reader.count(itemByteCount: 1)
     changes = reader
   }

@@ -40,7 +40,8 @@ struct SyncMessage: Equatable {
   enum Limit {
     static let heads = 4096
     static let need = 8192
-    static let have = 16
+    /// All known programs send one. Each of our changes is looked up in all of them.
+    static let have = 2
   }
 
   /// Marks a byte of the trailer as bits of `Flags`.
@@ -59,9 +60,12 @@ struct SyncMessage: Equatable {
     let haveOffset = reader.offset
     let haveCount = try reader.count(itemByteCount: 2)
     guard haveCount <= Limit.have else { throw .tooMany(limit: Limit.have, at: haveOffset) }
+    var filterByteCount = BloomFilter.maximumByteCount
     for _ in 0..<haveCount {
       let lastSync = try reader.hashes(atMost: Limit.heads)
-      have.append(Have(lastSync: lastSync, bloom: try BloomFilter(decoding: try reader.lengthPrefixed())))
+      let bloom = try BloomFilter(decoding: try reader.lengthPrefixed(), keeping: filterByteCount)
+      filterByteCount -= bloom.byteCount
+      have.append(Have(lastSync: lastSync, bloom: bloom))
     }
     for _ in 0..<(try reader.count(itemByteCount: 1)) {
       let chunk = try reader.lengthPrefixed()

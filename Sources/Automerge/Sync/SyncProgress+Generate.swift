@@ -12,8 +12,8 @@ extension SyncProgress {
   ///   Source of the rules: automerge-format, section 7.4.
   mutating func generateMessage(from history: inout some SyncableHistory) -> SyncMessage? {
     if inFlight, sentHashes.count > Self.maximumUnconfirmed { return nil }
-    let ourHeads = history.syncHeads
-    let need = isReadOnly ? [] : missing(in: &history)
+    let ourHeads = history.namedHeads
+    let need = isReadOnly ? [] : Array(missing(in: &history).prefix(SyncMessage.Limit.need))
     if mustStartOver(&history) { return resetMessage(heads: ourHeads) }
 
     let saidAlready = lastSentHeads == ourHeads && haveResponded
@@ -31,8 +31,9 @@ extension SyncProgress {
     message.need = need
     let theirs = Set(theirHeads ?? [])
     if need.allSatisfy(theirs.contains) {
-      let unshared = history.changesNotAncestors(of: sharedHeads)
-      message.have = [SyncMessage.Have(lastSync: sharedHeads, bloom: BloomFilter(containing: unshared))]
+      let shared = Array(sharedHeads.prefix(SyncMessage.Limit.heads))
+      let unshared = history.changesNotAncestors(of: shared)
+      message.have = [SyncMessage.Have(lastSync: shared, bloom: BloomFilter(containing: unshared))]
     }
     message.changes = chunks(of: &payload, version: message.version, from: &history)
     message.flags = flags

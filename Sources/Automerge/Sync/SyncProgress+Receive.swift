@@ -15,7 +15,9 @@ extension SyncProgress {
       sharedHeads = arrived.union(Set(sharedHeads).intersection(headsNow)).sorted()
     }
     note(message, into: &history)
-    if message.changes.isEmpty, message.heads == headsBefore { lastSentHeads = message.heads }
+    if message.changes.isEmpty, message.heads == Array(headsBefore.prefix(SyncMessage.Limit.heads)) {
+      lastSentHeads = message.heads
+    }
   }
 
   /// Like `receive`, for a message whose changes have been applied already, along with others.

@@ -46,7 +46,7 @@ struct SyncProgress: Equatable {
   var persisted: [UInt8] {
     var writer = ByteWriter()
     writer.byte(Self.persistedMark)
-    writer.hashes(sharedHeads)
+    writer.hashes(Array(sharedHeads.prefix(SyncMessage.Limit.heads)))
     return writer.bytes
   }
 

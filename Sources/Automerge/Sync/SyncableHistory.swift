@@ -32,3 +32,11 @@ protocol SyncableHistory {
   /// Applies the good changes of these chunks, which come from a peer.
   mutating func applySynced(_ chunks: [ArraySlice<UInt8>]) throws
 }
+
+extension SyncableHistory {
+  /// The heads that a message names: no more than the peer accepts. The peer gets the changes below the others all the
+  /// same, because what it has does not contain them.
+  var namedHeads: [ChangeHash] {
+    mutating get { Array(syncHeads.prefix(SyncMessage.Limit.heads)) }
+  }
+}

@@ -127,6 +127,13 @@ public final class DocHandle {
     return document.getHistory().count - before
   }
 
+  /// Makes the heads one, by a change without content on top of all of them. Does nothing if there is only one.
+  package func mergeHeads() {
+    guard document.heads().count > 1 else { return }
+    ignoringWatch { document.commitEmpty(timestamp: now) }
+    publishChange()
+  }
+
   /// Applies changes that were kept elsewhere, as chunks. Skips the changes that the document has.
   ///
   /// - Throws: `LoadError` if no chunk is good.
@@ -244,7 +251,7 @@ public final class DocHandle {
   public var damagedChunks: [StorageKey] { store?.damaged ?? [] }
 
   /// Whether some changes wait for others that are missing.
-  public var lacksChanges: Bool { !StoredChunks.isComplete(document) }
+  public var lacksChanges: Bool { document.hasWaitingChanges }
 
   /// Returns when the document is stored, and in the same transaction the program's `changes`. On failure, throws the
   /// store's error, and `changes` are not stored. Does nothing without a store.
@@ -270,6 +277,9 @@ public final class DocHandle {
 
   /// The document's heads when the repo last heard of a change.
   var currentHeads: Set<ChangeHash> { progress.heads }
+
+  /// How many heads the document had when the repo last heard of a change.
+  package var headCount: Int { progress.heads.count }
 
   /// The peers that are on the document now.
   public var peers: [PeerId] { sync.peers }
@@ -379,10 +389,10 @@ public final class DocHandle {
   }
 
   private func peerStatus(at index: Int, _ heads: Set<ChangeHash>) -> PeerProgress.Status {
-    let theirs = sync.links[index].heads
+    let theirs = sync.links[index].heads, announced = sync.links[index].announced?.heads ?? theirs
     return PeerProgress.Status(
       isEqual: theirs == heads, refuses: isRefused(at: index, heads),
-      isSending: theirs.map { $0 != heads && !document.unknown($0).isEmpty } ?? false)
+      isSending: announced.map { $0 != heads && !document.unknown($0).isEmpty } ?? false)
   }
 
   // MARK: Many peers

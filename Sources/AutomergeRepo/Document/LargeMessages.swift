@@ -8,12 +8,42 @@ final class LargeMessages {
   /// A peer's message that is being read, and the messages that wait behind it.
   @AutomergeRepo
   private final class Queue {
+    /// Whether the peer could write when its message came.
+    let isWriter: Bool
     var waiting: [RepoMessage.Content] = []
+    /// The size of the message that is being read.
+    var readByteCount = 0
     /// The peer has gone, or has lost write access: its message no longer counts.
-    var isOver = false
+    private(set) var isOver = false
+    private let turns: IncomingTurns
+    /// Reads the messages.
+    var task: Task<Void, Never>?
 
-    var byteCount: Int { waiting.reduce(0) { $0 + $1.byteCount } }
+    init(_ turns: IncomingTurns, isWriter: Bool) { (self.turns, self.isWriter) = (turns, isWriter) }
+
+    var byteCount: Int { waiting.reduce(readByteCount) { $0 + $1.byteCount } }
+
+    /// Returns true when a portion of the message may be read; call `endTurn` then. False if the queue is over.
+    func beginTurn(of peer: PeerId) async -> Bool {
+      guard !isOver, await turns.begin(peer, for: self) else { return false }
+      if isOver { turns.end(peer, excess: 0) }
+      return !isOver
+    }
+
+    func endTurn(of peer: PeerId, excess: Int) { turns.end(peer, excess: excess) }
+
+    /// Releases the messages that wait, at once: a peer in debt could otherwise leave its data behind with each
+    /// connection.
+    func end() {
+      isOver = true
+      waiting = []
+      task?.cancel()
+      turns.withdraw(self)
+    }
   }
+
+  /// Longer messages of peers with read access are read on another thread: of these only the header counts.
+  private static let longByteCount = 1 << 20
 
   weak var handle: DocHandle?
   private var queues: [PeerId: Queue] = [:]
@@ -32,20 +62,29 @@ final class LargeMessages {
         handle?.repo?.connections.hold(content.byteCount, of: peer)
         return true
       }
-      guard access == .write, let data = content.data, !IncomingWeight.isLight(data), let repo = handle?.repo else {
-        return false
-      }
-      let new = Queue()
+      guard Self.isLarge(content, access), let repo = handle?.repo else { return false }
+      let new = Queue(repo.connections.turns, isWriter: access == .write)
       queues[peer] = new
       new.waiting.append(content)
+      new.task = Task { await self.readAll(new, from: peer) }
       repo.connections.hold(content.byteCount, of: peer)
-      Task { await self.readAll(new, from: peer) }
       return true
-    case .connected(let peer, _), .disconnected(let peer), .accessChanged(let peer, .none),
-      .accessChanged(let peer, .read):
+    case .connected(let peer, _), .disconnected(let peer), .accessChanged(let peer, .none):
       end(from: peer)
       return false
+    case .accessChanged(let peer, .read):
+      if queues[peer]?.isWriter == true { end(from: peer) }
+      return false
     default: return false
+    }
+  }
+
+  private static func isLarge(_ content: RepoMessage.Content, _ access: Access) -> Bool {
+    guard let data = content.data else { return false }
+    return switch access {
+    case .none: false
+    case .read: data.count > longByteCount
+    case .write: !IncomingWeight.isLight(data)
     }
   }
 
@@ -55,23 +94,30 @@ final class LargeMessages {
 
   private func end(from peer: PeerId) {
     guard let ended = queues.removeValue(forKey: peer) else { return }
-    ended.isOver = true
-    handle?.repo?.connections.hold(-ended.byteCount, of: peer)
-    ended.waiting = []
+    let byteCount = ended.byteCount
+    ended.end()
+    handle?.repo?.connections.hold(-byteCount, of: peer)
   }
 
   private func readAll(_ queue: Queue, from peer: PeerId) async {
     while !queue.isOver, let handle, let repo = handle.repo {
       guard !queue.waiting.isEmpty else { break }
       let content = queue.waiting.removeFirst()
+      queue.readByteCount = content.byteCount
       let access = repo.sharing.access(handle.id, for: peer)
-      if access == .write, let data = content.data, !IncomingWeight.isLight(data) {
-        await read(data, content, queue, from: peer, for: handle)
+      if Self.isLarge(content, access), let data = content.data {
+        switch access {
+        case .write: await read(data, content, queue, from: peer, for: handle)
+        case .none, .read: await readHeader(data, content, queue, from: peer, for: handle)
+        }
       } else if access > .none {
         handle.deal(with: .received(content, from: peer, access: access))
         // Lets other work run.
         await Task.yield()
       }
+      // A queue that is over has given back all that it held.
+      guard !queue.isOver else { break }
+      queue.readByteCount = 0
       handle.repo?.connections.hold(-content.byteCount, of: peer)
     }
     if !queue.isOver { queues[peer] = nil }
@@ -80,13 +126,13 @@ final class LargeMessages {
   private func read(
     _ data: Data, _ content: RepoMessage.Content, _ queue: Queue, from peer: PeerId, for handle: DocHandle
   ) async {
-    guard let turns = handle.repo?.connections.turns, handle.sync.begin(content, from: peer) else { return }
+    guard handle.sync.begin(content, from: peer) else { return }
     let (document, id) = (handle.document, handle.id)
     let before = document.heads()
     let wanted = handle.sync.filter(for: peer, document)
-    await turns.begin(peer)
+    guard await queue.beginTurn(of: peer) else { return }
     let opened = await Self.open(data, known: before.isEmpty ? [] : document.getHistory(), wanted, of: id)
-    turns.end(peer, excess: excess(opened?.message, from: peer))
+    queue.endTurn(of: peer, excess: excess(opened?.message, from: peer))
     guard let opened else {
       if !queue.isOver { handle.perform(handle.sync.malformed(from: peer)) }
       return
@@ -99,14 +145,16 @@ final class LargeMessages {
         let effects = handle.ignoringWatch {
           handle.sync.take(portion.changes, of: message, filter: &filter, from: peer, document)
         }
-        if let snapshot = portion.snapshot, !effects.isEmpty { handle.store?.received(snapshot) }
+        if let snapshot = portion.snapshot, !effects.isEmpty {
+          handle.store?.received(snapshot, changeCount: portion.changes.wholeDocumentChangeCount)
+        }
         handle.perform(effects)
         handle.refreshStatus()
         if message.isAtEnd { break }
       }
-      await turns.begin(peer)
-      next = queue.isOver ? nil : await Self.portion(of: message, insteadOf: known.map { (portion, $0) }, of: id)
-      turns.end(peer, excess: excess(message, from: peer))
+      guard await queue.beginTurn(of: peer) else { return }
+      next = await Self.portion(of: message, insteadOf: known.map { (portion, $0) }, of: id)
+      queue.endTurn(of: peer, excess: excess(message, from: peer))
     }
     guard !queue.isOver, let repo = handle.repo else { return }
     let access = repo.sharing.access(id, for: peer)
@@ -115,6 +163,24 @@ final class LargeMessages {
         handle.sync.finish(message, content, filter: filter, from: peer, access: access, since: before, document)
       })
     handle.refreshStatus()
+  }
+
+  private func readHeader(
+    _ data: Data, _ content: RepoMessage.Content, _ queue: Queue, from peer: PeerId, for handle: DocHandle
+  ) async {
+    guard await queue.beginTurn(of: peer) else { return }
+    let short = await Self.header(of: data)
+    queue.endTurn(of: peer, excess: 0)
+    guard !queue.isOver, let repo = handle.repo else { return }
+    guard let short else { return handle.perform(handle.sync.malformed(from: peer)) }
+    if short.hadChanges { handle.perform([.refused(peer, .readOnly)]) }
+    let header: RepoMessage.Content = content.isRequest ? .request(short.header) : .sync(short.header)
+    handle.deal(with: .received(header, from: peer, access: repo.sharing.access(handle.id, for: peer)))
+  }
+
+  @concurrent
+  private static func header(of data: Data) async -> (header: Data, hadChanges: Bool)? {
+    IncomingMessage.withoutChanges(data)
   }
 
   /// The inflated bytes that are charged to the peer's budget; our own processes are not charged.
@@ -141,7 +207,7 @@ final class LargeMessages {
     _ data: Data, known: [ChangeHash], _ filter: AuthorFilter, of id: DocumentId
   ) async -> (message: IncomingMessage, filter: AuthorFilter, first: Portion?)? {
     guard let message = try? IncomingMessage(data, known: known) else { return nil }
-    return (message, message.widening(filter), Portion(of: message, id))
+    return (message, message.widening(filter) { Task.isCancelled }, Portion(of: message, id))
   }
 
   /// - Parameter whole: a whole document that came too late to be taken whole, and the changes that are here: the

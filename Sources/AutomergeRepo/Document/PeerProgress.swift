@@ -47,7 +47,8 @@ struct PeerProgress {
       peerCount += 1
       let peer = links[index].peer, now = current(index), before = status[peer]
       if now.isEqual { equalAt[peer] = changeCount }
-      totals[peer] = now.isSending ? links[index].shared.theirChangeCount ?? totals[peer] : nil
+      let total = links[index].announced?.changeCount ?? links[index].shared.theirChangeCount
+      totals[peer] = now.isSending ? total ?? totals[peer] : nil
       if before == nil { areSamePeers = false }
       if before != now { isSame = false }
     }

@@ -26,6 +26,9 @@ final class PeerConnections {
   /// When more bytes than this from one peer wait to be handled, the repo reads nothing from it until less than half of
   /// them wait. Source: PeerProtocol.md, "Expensive changes".
   static let maximumWaitingBytes = 1 << 20
+  /// When peers of which each has more than `maximumWaitingBytes` waiting exceed this together, one is disconnected.
+  /// Source: PeerProtocol.md, "Expensive changes".
+  static let maximumWaitingBytesOfAll = 96 << 20
   /// When a peer is on this many released documents, its other documents stay in memory.
   static let maximumReleased = 1 << 16
   /// The heads of this many released documents are remembered for a peer.
@@ -176,15 +179,32 @@ final class PeerConnections {
   func received(_ type: String, _ fields: [String: CBOR], from peer: PeerId) { handlers[type]?(fields, peer) }
 
   /// Adds to the bytes of a peer's messages that wait to be handled. Reading from the peer pauses while there are too
-  /// many.
+  /// many. A peer is disconnected if there are too many of all peers together.
   func hold(_ byteCount: Int, of peer: PeerId) {
     guard let connection = connections[peer] else { return }
     let count = max(0, connection.waitingByteCount + byteCount)
     connections[peer]?.waitingByteCount = count
     let isHeld = connection.isHeld ? count > Self.maximumWaitingBytes / 2 : count > Self.maximumWaitingBytes
-    guard isHeld != connection.isHeld else { return }
-    connections[peer]?.isHeld = isHeld
-    connection.provider.setReading(!isHeld, from: peer)
+    if isHeld != connection.isHeld {
+      connections[peer]?.isHeld = isHeld
+      connection.provider.setReading(!isHeld, from: peer)
+    }
+    if byteCount > 0, isHeld { limitWaiting() }
+  }
+
+  /// Disconnects peers while too many bytes wait: first a peer in debt, then the one of which most bytes wait. It
+  /// reconnects and sends again what was not taken.
+  private func limitWaiting() {
+    var held = connections.filter { $0.value.isHeld && !$0.value.provider.isSiblings }.mapValues(\.waitingByteCount)
+    func rank(_ peer: PeerId, _ byteCount: Int) -> (Int, Int, PeerId) {
+      (turns.isInDebt(peer) ? 1 : 0, byteCount, peer)
+    }
+    while held.values.reduce(0, +) > Self.maximumWaitingBytesOfAll {
+      guard let peer = held.max(by: { rank($0.key, $0.value) < rank($1.key, $1.value) })?.key else { return }
+      held[peer] = nil
+      complain(of: peer, "is disconnected: too many bytes of its messages wait")
+      disconnect(peer)
+    }
   }
 
   /// Logs a peer's violations, at most a few times per connection, so that a hostile peer cannot fill the disk.

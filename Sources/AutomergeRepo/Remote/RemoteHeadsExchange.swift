@@ -4,70 +4,115 @@ import Foundation
 /// Exchanges which heads documents have in stores that are not connected to this peer: so a person sees that a change
 /// has reached the laptop at home, though only the server was online.
 ///
-/// We follow a store once the program, or a peer, has subscribed to it. We pass subscriptions on to all other peers,
-/// and reports to the peers that have subscribed and have access to the document. Of two reports about a store the
-/// later one counts.
+/// We follow a store once the program has subscribed to it, or a peer with which something is shared. We subscribe at the
+/// other peers ourselves, and pass reports on to the peers that have subscribed and have access to the document. Of two
+/// reports about a store the later one counts.
+///
+/// Peers that have proved a key belong to people, who are linked in rings. There a subscription that is passed on would
+/// never end: each peer would keep it for the next. So these peers hear only what the program itself follows.
 @AutomergeRepo
 final class RemoteHeadsExchange {
-  /// The most stores that one peer may subscribe to. Source: PeerProtocol.md, "Remote heads".
-  static let maximumSubscriptions = 256
   /// A report that is dated further in the future than this is dropped: calendars do not differ as much.
   private static let maximumSkew: TimeInterval = 24 * 3600
+  /// Changed subscriptions are looked at, and passed on, at most this often. Source: PeerProtocol.md, "Remote heads".
+  static let pause: Duration = .seconds(1)
 
   let observers = Observers<RemoteHeads>()
   private weak var repo: Repo?
-  private var own: Set<StorageId> = []
-  private var theirs: [PeerId: Set<StorageId>] = [:]
+  private(set) var subscriptions = StoreSubscriptions()
   /// What we have subscribed to at each peer.
   private var told: [PeerId: Set<StorageId>] = [:]
   private var known: [DocumentId: [StorageId: RemoteHeads]] = [:]
+  /// When changed subscriptions were last looked at.
+  private var lastUpdate: Duration?
+  private var timer: (any ScheduledAction)?
 
   init(_ repo: Repo) { self.repo = repo }
-
-  /// Whether any store is followed.
-  private var isActive: Bool { !own.isEmpty || !theirs.isEmpty }
-
-  private func isFollowed(_ store: StorageId) -> Bool {
-    own.contains(store) || theirs.values.contains { $0.contains(store) }
-  }
 
   func heads(of id: DocumentId, in store: StorageId) -> RemoteHeads? { known[id]?[store] }
 
   func subscribe(to stores: Set<StorageId>) {
-    own.formUnion(stores)
-    tellSubscriptions()
+    subscriptions.follow(stores)
+    updateSoon()
   }
 
   func unsubscribe(from stores: Set<StorageId>) {
-    own.subtract(stores)
-    tellSubscriptions()
+    subscriptions.unfollow(stores)
+    updateSoon()
   }
 
   func forget(_ id: DocumentId) { known[id] = nil }
 
   // MARK: Peers
 
-  func connected() { if isActive { tellSubscriptions() } }
+  func connected() { if !subscriptions.isEmpty { updateSoon() } }
 
   func disconnected(_ peer: PeerId) {
     told[peer] = nil
-    if theirs.removeValue(forKey: peer) != nil { tellSubscriptions() }
+    guard subscriptions.peers.contains(peer) else { return }
+    subscriptions.forget(peer)
+    updateSoon()
+  }
+
+  /// Call when other documents may be shared with the peers.
+  func policyChanged() { if !subscriptions.peers.isEmpty { updateSoon() } }
+
+  /// Looks at changed subscriptions: now, or when the pause after the last time is over.
+  private func updateSoon() {
+    guard timer == nil, let clock = repo?.clock else { return }
+    let wait = lastUpdate.map { $0 + Self.pause - clock.now } ?? .zero
+    guard wait > .zero else { return update() }
+    timer = clock.schedule(after: wait) { [weak self] in
+      self?.timer = nil
+      self?.update()
+    }
+  }
+
+  private func update() {
+    guard let repo else { return }
+    lastUpdate = repo.clock.now
+    for peer in subscriptions.peers { subscriptions.setCounts(repo.sharing.sharesAnything(with: peer), of: peer) }
+    let (changed, new) = (subscriptions.takeChanged(), subscriptions.takeNew())
+    if !subscriptions.isEmpty || !told.isEmpty { tellSubscriptions(changed) }
+    guard !new.isEmpty else { return }
+    // For these peers, everything that our peers have told us before is news.
+    for handle in repo.handles { noteHeads(of: handle) }
+    for (peer, stores) in new {
+      for (id, reports) in known {
+        for (store, news) in reports where stores.contains(store) { tell(news, id, to: peer) }
+      }
+    }
   }
 
   /// Subscribes at each peer, except processes of our own, to what we and the other peers follow.
-  private func tellSubscriptions() {
-    guard let repo else { return }
-    for peer in repo.connections.connectedPeers.map(\.id) {
-      let others = theirs.filter { $0.key != peer }.values.reduce(into: own) { $0.formUnion($1) }
-      let wanted = Set(others.sorted { $0.description < $1.description }.prefix(Self.maximumSubscriptions))
-      let before = told[peer] ?? []
-      told[peer] = wanted
-      var (add, remove) = (Array(wanted.subtracting(before)), Array(before.subtracting(wanted)))
-      while !add.isEmpty || !remove.isEmpty {
-        let count = RemoteHeadsMessage.maximumStores
-        send(.subscription(add: Array(add.prefix(count)), remove: Array(remove.prefix(count))), to: peer)
-        (add, remove) = (Array(add.dropFirst(count)), Array(remove.dropFirst(count)))
+  ///
+  /// - Parameter changed: the stores that have gained or lost a follower since the last call
+  private func tellSubscriptions(_ changed: Set<StorageId>) {
+    for peer in repo?.connections.connectedPeers ?? [] {
+      let isPerson = if case .key? = peer.proof { true } else { false }
+      func isWanted(_ store: StorageId) -> Bool {
+        isPerson ? subscriptions.own.contains(store) : subscriptions.isFollowed(store, besidesBy: peer.id)
       }
+      var stores = told[peer.id] ?? []
+      let removed = changed.filter { stores.contains($0) && !isWanted($0) }
+      // A store that found no room before may find some now.
+      let isFirst = told[peer.id] == nil
+      let hasRoomAgain = !removed.isEmpty && stores.count == StoreSubscriptions.maximumCount
+      stores.subtract(removed)
+      let candidates = isPerson ? subscriptions.own : isFirst || hasRoomAgain ? subscriptions.followed : changed
+      let added = candidates.filter { !stores.contains($0) && isWanted($0) }
+        .sorted { $0.description < $1.description }.prefix(StoreSubscriptions.maximumCount - stores.count)
+      stores.formUnion(added)
+      told[peer.id] = stores
+      tell(adding: Array(added), removing: removed.sorted { $0.description < $1.description }, to: peer.id)
+    }
+  }
+
+  private func tell(adding added: [StorageId], removing removed: [StorageId], to peer: PeerId) {
+    let count = RemoteHeadsMessage.maximumStores
+    for start in stride(from: 0, to: max(added.count, removed.count), by: count) {
+      let (add, remove) = (added.dropFirst(start).prefix(count), removed.dropFirst(start).prefix(count))
+      send(.subscription(add: Array(add), remove: Array(remove)), to: peer)
     }
   }
 
@@ -81,18 +126,11 @@ final class RemoteHeadsExchange {
     guard let repo else { return }
     switch message {
     case .subscription(let add, let remove):
-      var stores = (theirs[peer] ?? []).subtracting(remove)
-      for store in add where stores.count < Self.maximumSubscriptions { stores.insert(store) }
-      theirs[peer] = stores.isEmpty ? nil : stores
-      tellSubscriptions()
-      // For this peer, everything that our peers have told us before is news.
-      for handle in repo.handles { noteHeads(of: handle) }
-      for (id, stores) in known {
-        for (_, news) in stores where add.contains(news.storageId) { tell(news, id, to: peer) }
-      }
+      subscriptions.change(of: peer, adding: add, removing: remove)
+      updateSoon()
     case .changed(let id, let stores):
       guard repo.sharing.access(id, for: peer) > .none, repo.entries[id]?.handle != nil else { return }
-      for (store, news) in stores where isFollowed(store) {
+      for (store, news) in stores where subscriptions.isFollowed(store) {
         let date = Date(timeIntervalSince1970: Double(news.milliseconds) / 1000)
         guard date.timeIntervalSince(repo.clock.date) < Self.maximumSkew else { continue }
         note(RemoteHeads(documentId: id, storageId: store, heads: news.heads, date: date), from: peer)
@@ -102,10 +140,10 @@ final class RemoteHeadsExchange {
 
   /// Call when peers on a document may have sent new heads.
   func noteHeads(of handle: DocHandle) {
-    guard isActive, let repo else { return }
+    guard !subscriptions.isEmpty, let repo else { return }
     for link in handle.sync.links {
       guard let heads = link.heads, !heads.isEmpty, let metadata = repo.connections[link.peer]?.metadata,
-        !metadata.isEphemeral, let store = metadata.storageId, isFollowed(store),
+        !metadata.isEphemeral, let store = metadata.storageId, subscriptions.isFollowed(store),
         known[handle.id]?[store]?.heads != heads
       else { continue }
       note(
@@ -118,8 +156,8 @@ final class RemoteHeadsExchange {
       return
     }
     known[news.documentId, default: [:]][news.storageId] = news
-    if own.contains(news.storageId) { observers.send(news) }
-    for (other, stores) in theirs where other != peer && stores.contains(news.storageId) {
+    if subscriptions.own.contains(news.storageId) { observers.send(news) }
+    for other in subscriptions.peers where other != peer && subscriptions.isFollowed(news.storageId, by: other) {
       tell(news, news.documentId, to: other)
     }
   }

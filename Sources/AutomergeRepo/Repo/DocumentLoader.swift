@@ -108,6 +108,15 @@ struct DocumentLoader {
     }
   }
 
+  /// The handle of a document that the repo has, or is looking for at its peers; nil if there is no such.
+  func known(_ id: DocumentId) async -> DocHandle? {
+    if let entry = repo.entries[id], entry.handle == nil {
+      let outcome = await read(id)
+      if repo.entries[id] === entry, entry.handle == nil { loaded(entry, outcome) }
+    }
+    return repo.entries[id]?.handle
+  }
+
   // MARK: From peers
 
   /// Asks the peers that have not said anything about the document, unless one has begun to send it.

@@ -26,6 +26,11 @@ final class DocumentSharing {
     return policy.announce(document, to: peer)
   }
 
+  /// Whether any document may be shared with a peer. A policy that keeps no list may share any.
+  func sharesAnything(with peer: PeerId) -> Bool {
+    connections.isSibling(peer) || policy.documents(sharedWith: peer)?.isEmpty != true
+  }
+
   /// Whether a peer may write as an actor.
   func fits(_ actor: ActorId, _ peer: PeerId) -> Bool {
     policy.fits(actor, connections.isSibling(peer) ? connections.local.peerId : peer)

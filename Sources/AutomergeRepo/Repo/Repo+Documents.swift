@@ -5,7 +5,7 @@ import Foundation
 extension Repo {
   /// Adds a document under an id of the program's own. Stores it, and announces it to the peers that the policy allows.
   ///
-  /// - Throws: `alreadyExists` if there is a document with this id in memory or in the store; `deleted`, `storage`, `stopped`
+  /// - Throws: `alreadyExists` if there is a document with this id in memory or in the store, or a search for it; `deleted`, `storage`, `stopped`
   public func create(doc: Document = Document(), id: DocumentId) async throws(RepoError) -> DocHandle {
     guard !connections.isStopped else { throw .stopped }
     guard entries[id] == nil else { throw .alreadyExists(id) }
@@ -47,7 +47,9 @@ extension Repo {
     do throws(RepoError) {
       return try await create(doc: doc, id: id)
     } catch .alreadyExists {
-      let handle = try await find(id: id)
+      // A document without changes ends no search; another one need not wait for the peers that are asked.
+      let known = doc.heads().isEmpty ? nil : await loader.known(id)
+      let handle = if let known { known } else { try await find(id: id) }
       do {
         try handle.merge(doc)
       } catch {

@@ -11,7 +11,7 @@ extension Repo {
   public func make(_ id: DocumentId, of changes: Data) throws -> DocHandle? {
     let document = Document()
     try document.applyEncodedChanges(encoded: changes)
-    guard !document.heads().isEmpty, StoredChunks.isComplete(document) else { return nil }
+    guard !document.heads().isEmpty, !document.hasWaitingChanges else { return nil }
     guard let entry = entries[id] else {
       let entry = DocumentEntry(id: id)
       entries[id] = entry

@@ -54,6 +54,7 @@ extension Repo {
   /// Evaluates the share policy again, for one document or for all, and starts or stops sharing accordingly.
   public func policyChanged(for document: DocumentId? = nil) {
     upkeep.catalogues.policyChanged()
+    remotes.heads.policyChanged()
     let changed = document.map { [entries[$0]].compactMap(\.self) } ?? entries.sorted
     for entry in changed {
       guard let handle = entry.handle else { continue }

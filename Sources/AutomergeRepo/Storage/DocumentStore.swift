@@ -33,6 +33,7 @@ final class DocumentStore {
   init(id: DocumentId, document: Document, loaded: StoredChunks?, storage: any StorageProvider, clock: any RepoClock) {
     (self.id, self.document, self.storage, self.clock) = (id, document, storage, clock)
     known = KnownChunks(loaded: loaded)
+    queue.mark = loaded.flatMap { $0.document === document ? $0.mark : nil } ?? HistoryMark()
     progress = WriteProgress(storedHeads: loaded == nil ? [] : document.heads())
     discarded = DiscardedRows(loaded: loaded)
     compaction = Compaction(id: id, storage: storage, loaded: loaded)
@@ -69,7 +70,8 @@ final class DocumentStore {
   }
 
   private func snapshot() -> StoredItem {
-    let snapshot = document.save()
+    let (snapshot, mark) = document.saveMarked()
+    queue.mark = mark
     return StoredItem(key: StoredChunks.key(.snapshot, id, snapshot), data: snapshot)
   }
 
@@ -81,8 +83,12 @@ final class DocumentStore {
   }
 
   /// Stores the document compressed, as it came from a peer; it was empty before. Call `changed` afterwards.
-  func received(_ snapshot: StoredItem) {
-    document.noteStored()
+  ///
+  /// - Parameter changeCount: how many changes the snapshot has
+  func received(_ snapshot: StoredItem, changeCount: Int) {
+    let now = document.historyMark
+    // Otherwise another thread has changed the document meanwhile: everything is stored once more.
+    if now.changeCount == changeCount { queue.mark = now }
     queue.append(snapshot)
   }
 
@@ -149,11 +155,11 @@ final class DocumentStore {
 
   private func write() {
     let start = clock.now
-    let new = document.encodeNewChanges()
+    let (new, heads, mark) = document.changes(after: queue.mark)
+    queue.mark = mark
     if !new.isEmpty { queue.append(StoredItem(key: StoredChunks.key(.incremental, id, new), data: new)) }
     let (companions, generation) = (companions?() ?? [], progress.current)
     let (chunks, additions) = queue.begin()
-    let heads = document.heads()
     let record = chunks.isEmpty || heads.isEmpty ? [] : [StoredHeads.item(id, heads)]
     let changes =
       (chunks + record).map { StorageChange.save($0) } + companions + additions
@@ -202,7 +208,7 @@ final class DocumentStore {
     case .success(true): known.merged()
     case .success(false):
       // A document that is intact in memory repairs the store.
-      if StoredChunks.isComplete(document) { storeWhole() }
+      if !document.hasWaitingChanges { storeWhole() }
     case .failure(let error):
       progress.problem = error
       observers.send(.stateChanged)

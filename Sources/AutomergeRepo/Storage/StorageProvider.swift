@@ -83,7 +83,7 @@ public enum StorageError: Error, Hashable, Sendable {
   case full
   /// No permission to read or write the store.
   case notPermitted
-  /// Other processes have been writing for too long; a later attempt may succeed.
+  /// Others have locked the store for too long, or too much waits for it; a later attempt may succeed.
   case busy
   /// The database has not been reachable for some time, for this reason; a later attempt may succeed.
   case unreachable(String)
@@ -105,8 +105,8 @@ extension StorageError: CustomStringConvertible {
   public var description: String {
     switch self {
     case .full: "the disk is full"
-    case .notPermitted: "it is not writable"
-    case .busy: "other programs have locked it for too long"
+    case .notPermitted: "no permission to read or write it"
+    case .busy: "it has been busy for too long; try again later"
     case .unreachable(let reason): "the database cannot be reached: \(reason)"
     case .newerVersion(let found, let known):
       "it is of version \(found), and this notes-lsp knows version \(known) and older; update notes-lsp"

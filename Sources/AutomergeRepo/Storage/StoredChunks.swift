@@ -24,6 +24,8 @@ struct StoredChunks: Sendable {
   private(set) var signatures: [StoredItem] = []
   /// The rows that record what is shared with peers' stores.
   private(set) var syncStates: [StoredItem] = []
+  /// What was read of the document's history.
+  private(set) var mark = HistoryMark()
   /// Whether the chunks still contained some of the discarded changes.
   private(set) var hasDiscarded = false
 
@@ -54,8 +56,7 @@ struct StoredChunks: Sendable {
     chunks.syncStates = rows[SyncStates.name] ?? []
     chunks.hasDiscarded = chunks.document?.discardAgain(chunks.discarded) ?? false
     for item in chunks.forged { try await storage.setAside(item) }
-    // What was just read is stored already: the next incremental chunk begins after it.
-    chunks.document?.noteStored()
+    chunks.mark = chunks.document?.historyMark ?? HistoryMark()
     return chunks
   }
 
@@ -95,13 +96,5 @@ struct StoredChunks: Sendable {
   }
 
   /// Whether every change that was read has been applied: none waits for a missing one.
-  var isComplete: Bool {
-    guard damaged.isEmpty, let document else { return false }
-    return StoredChunks.isComplete(document)
-  }
-
-  static func isComplete(_ document: Document) -> Bool {
-    guard let message = document.generateSyncMessage(state: SyncState()) else { return false }
-    return SyncHeader(message)?.needCount == 0
-  }
+  var isComplete: Bool { damaged.isEmpty && document?.hasWaitingChanges == false }
 }

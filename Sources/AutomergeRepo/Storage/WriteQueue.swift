@@ -1,5 +1,9 @@
+import Automerge
+
 /// What waits to be written of one document.
 struct WriteQueue {
+  /// What has been written, or waits here, of the document's history.
+  var mark = HistoryMark()
   private var chunks: [StoredItem] = []
   /// How many of the chunks are being written.
   private var writingCount = 0

@@ -70,7 +70,7 @@ struct CatalogueSums: Equatable {
 enum StoredHeads {
   static let prefix: StorageKey = ["heads"]
   static let hashByteCount = 32
-  /// Larger than the number of people who write at the same time.
+  /// The most heads that a peer may send: more than people who write at the same time cause.
   static let maximumHeads = 1024
 
   static func key(_ document: DocumentId) -> StorageKey { prefix + [document.description] }
@@ -80,8 +80,8 @@ enum StoredHeads {
   }
 
   /// The heads in order, 32 bytes each.
-  static func encode(_ heads: Set<ChangeHash>) -> Data {
-    Data(heads.map { $0.bytes }.sorted { $0.lexicographicallyPrecedes($1) }.joined())
+  static func encode(_ heads: Set<ChangeHash>, atMost count: Int = .max) -> Data {
+    Data(heads.map { $0.bytes }.sorted { $0.lexicographicallyPrecedes($1) }.prefix(count).joined())
   }
 
   /// Nil unless the data are whole hashes, and not too many.

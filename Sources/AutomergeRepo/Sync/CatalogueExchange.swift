@@ -34,9 +34,9 @@ final class CatalogueExchange {
       let items = try await storage.loadRange(StoredHeads.prefix)
       var found: [DocumentId: Set<ChangeHash>] = [:]
       for item in items {
-        guard let id = item.key.last.flatMap({ DocumentId($0) }), let heads = StoredHeads.decode(item.data) else {
-          continue
-        }
+        guard let id = item.key.last.flatMap({ DocumentId($0) }),
+          let heads = StoredHeads.decode(item.data, atMost: .max)
+        else { continue }
         found[id] = heads
       }
       took(found)
@@ -161,9 +161,7 @@ final class CatalogueExchange {
     for peer in comparisons.keys.sorted() { sendDigest(to: peer) }
   }
 
-  private func sharesAnything(with peer: PeerId) -> Bool {
-    repo?.sharing.policy.documents(sharedWith: peer)?.isEmpty != true
-  }
+  private func sharesAnything(with peer: PeerId) -> Bool { repo?.sharing.sharesAnything(with: peer) ?? false }
 
   private func sendDigest(to peer: PeerId) {
     guard let repo, repo.connections.isConnected(peer), let comparison = comparisons[peer] else { return }

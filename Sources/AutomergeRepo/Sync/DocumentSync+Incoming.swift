@@ -13,13 +13,24 @@ extension DocumentSync {
     if !header.heads.isEmpty {
       // The search waits for this message.
       links[index].beginExchange(awaitsAnswer: links[index].awaitsAnswer)
+      if header.isPlausible {
+        links[index].announced = .init(heads: Set(header.heads), changeCount: header.senderChangeCount)
+      }
     } else if isNew, phase == .searching {
       links[index].state = .lacking(awaitsAnswer: false)
     }
     return true
   }
 
-  func malformed(from peer: PeerId) -> [Effect] { [.refused(peer, .malformed)] }
+  /// Call when the message that `begin` was told of cannot be read.
+  mutating func malformed(from peer: PeerId) -> [Effect] {
+    endAnnouncement(of: peer)
+    return [.refused(peer, .malformed)]
+  }
+
+  private mutating func endAnnouncement(of peer: PeerId) {
+    if let index = index(of: peer) { links[index].announced = nil }
+  }
 
   /// Applies a portion. Tells the other peers at once, and the sender when all of the message is applied.
   mutating func take(
@@ -41,6 +52,7 @@ extension DocumentSync {
     _ message: IncomingMessage, _ content: RepoMessage.Content, filter: AuthorFilter, from peer: PeerId, access: Access,
     since before: Set<ChangeHash>, _ document: Document
   ) -> [Effect] {
+    endAnnouncement(of: peer)
     guard let data = content.data, let header = SyncHeader(data) else { return malformed(from: peer) }
     let index: Int
     switch open(header, isRequest: content.isRequest, from: peer, access: access) {

@@ -229,6 +229,7 @@ struct DocumentSync {
   private mutating func changeAccess(of peer: PeerId, to access: Access, _ document: Document) -> [Effect] {
     guard let index = index(of: peer), links[index].access != access else { return [] }
     links[index].access = access
+    if access < .write { links[index].announced = nil }
     links[index].shared.isReadOnly = access < .write
     return phase == .ready && !links[index].isLacking ? send(to: index, document) : []
   }

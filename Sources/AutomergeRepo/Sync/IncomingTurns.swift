@@ -14,9 +14,15 @@ final class IncomingTurns {
     var at: Duration
   }
 
+  private struct Waiter {
+    let peer: PeerId
+    let messages: AnyObject
+    let continuation: CheckedContinuation<Bool, Never>
+  }
+
   private let clock: any RepoClock
   private var isBusy = false
-  private var waiting: [(peer: PeerId, continuation: CheckedContinuation<Void, Never>)] = []
+  private var waiting: [Waiter] = []
   private var accounts: [PeerId: Account] = [:]
   private var common: Account
   private var timer: (any ScheduledAction)?
@@ -28,13 +34,26 @@ final class IncomingTurns {
     common = Account(left: Self.excessOfAll, at: clock.now)
   }
 
-  /// Returns when a portion of the peer's message may be read.
-  func begin(_ peer: PeerId) async {
+  /// Returns true when a portion of the peer's message may be read, or false when `messages` are withdrawn before.
+  func begin(_ peer: PeerId, for messages: AnyObject) async -> Bool {
     await withCheckedContinuation { continuation in
-      waiting.append((peer, continuation))
+      waiting.append(Waiter(peer: peer, messages: messages, continuation: continuation))
       next()
     }
   }
+
+  /// Lets those that wait for a turn for these messages go on without one.
+  func withdraw(_ messages: AnyObject) {
+    let gone = waiting.filter { $0.messages === messages }
+    waiting.removeAll { $0.messages === messages }
+    for waiter in gone { waiter.continuation.resume(returning: false) }
+  }
+
+  /// How many messages wait for a turn.
+  var waitingCount: Int { waiting.count }
+
+  /// Whether a peer has to wait until its budget is balanced.
+  func isInDebt(_ peer: PeerId) -> Bool { delay(of: peer) > .zero }
 
   /// Call when a portion was read, with the bytes that are charged for it.
   func end(_ peer: PeerId, excess: Int) {
@@ -52,12 +71,12 @@ final class IncomingTurns {
     // The peer that has waited longest since its last turn.
     let chosen = candidates.min { rank(of: waiting[$0].peer) < rank(of: waiting[$1].peer) }
     guard let chosen else { return wait() }
-    let (peer, continuation) = waiting.remove(at: chosen)
-    served.removeAll { $0 == peer }
-    served.append(peer)
+    let waiter = waiting.remove(at: chosen)
+    served.removeAll { $0 == waiter.peer }
+    served.append(waiter.peer)
     if served.count > 256 { served.removeFirst() }
     isBusy = true
-    continuation.resume()
+    waiter.continuation.resume(returning: true)
   }
 
   private func rank(of peer: PeerId) -> Int { served.lastIndex(of: peer) ?? -1 }

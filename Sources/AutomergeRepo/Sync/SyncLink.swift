@@ -15,6 +15,8 @@ struct SyncLink {
   var outlet = Outlet.open
   /// The peer's last heads; nil if it has sent none.
   var heads: Set<ChangeHash>?
+  /// What the peer's large message says that it has, while that message is read; nil if none is.
+  var announced: Announced?
   /// How many times the peer has asked for everything since the last check.
   var wholeCount = 0
 
@@ -37,6 +39,13 @@ struct SyncLink {
     var hasUnusable = false
     /// The last message without changes that we sent the peer while it brought changes that we refuse.
     var lastEmpty: Data?
+  }
+
+  /// What a peer has, by the header of a message of which the changes are not applied yet.
+  struct Announced {
+    var heads: Set<ChangeHash>
+    /// Nil if the message does not say.
+    var changeCount: Int?
   }
 
   /// The peer's answer to a search.

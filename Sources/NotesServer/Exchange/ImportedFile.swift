@@ -20,7 +20,9 @@ enum ImportedFile: Sendable {
     if bytes.starts(with: magic) { return .document(try load(Data(bytes)), id: nil) }
     if let file = MeetingNotesFile(bytes) { return .document(try load(file.data), id: file.id) }
     if let json = json(bytes) { return try content(of: json) }
-    return .text(try FileContents(reading: bytes).text, title: nil)
+    let text = try FileContents(reading: bytes).text
+    try NotesError.checkIsText(text)
+    return .text(text, title: nil)
   }
 
   private static func load(_ data: Data) throws(NotesError) -> Document {

@@ -20,15 +20,17 @@ struct FileContents: Hashable, Sendable {
   init(text: [UInt8], shape: FileShape) { (self.text, self.shape) = (text, shape) }
 
   /// Decodes a file's bytes; `bytes` is the inverse.
-  init(reading file: [UInt8]) throws(NotTextError) {
-    if let offset = file.firstIndex(of: 0) { throw .zeroByte(at: offset) }
+  ///
+  /// - Parameter known: the file's shape when it was last read. In a file whose lines all ended with `\r\n`, a line that another
+  ///   program has ended with `\n`, or a lone `\r`, does not make the others text.
+  init(reading file: [UInt8], known: FileShape? = nil) throws(NotTextError) {
     guard String(validating: file, as: UTF8.self) != nil else { throw .invalidUTF8 }
     (text, shape) = (file, .plain)
     if text.starts(with: Self.byteOrderMark) {
       shape.hasByteOrderMark = true
       text.removeFirst(Self.byteOrderMark.count)
     }
-    if LineEnds.areCarriageReturns(text) {
+    if LineEnds.areCarriageReturns(text) || known?.hasCarriageReturns == true && LineEnds.hasPair(text) {
       shape.hasCarriageReturns = true
       text = LineEnds.unified(text)
     }
@@ -55,12 +57,10 @@ struct FileContents: Hashable, Sendable {
 
 /// Why a file cannot be a note.
 enum NotTextError: Error, Hashable, CustomStringConvertible {
-  case zeroByte(at: Int)
   case invalidUTF8
 
   var description: String {
     switch self {
-    case .zeroByte(let at): "byte \(at) is zero, so it is not text"
     case .invalidUTF8: "it is not UTF-8"
     }
   }
@@ -77,6 +77,10 @@ enum LineEnds {
       before = byte
     }
     return pairs > 0 && before != 0x0D
+  }
+
+  static func hasPair(_ text: [UInt8]) -> Bool {
+    text.indices.dropFirst().contains { text[$0] == 0x0A && text[$0 - 1] == 0x0D }
   }
 
   /// The text with `\n` for every `\r\n`.

@@ -75,7 +75,7 @@ struct FileMerge: Hashable, Sendable {
     let merge = LineMerge(
       base: base, ours: document, theirs: hasRepeats ? result : file, ourHunks: ours,
       theirHunks: hasRepeats ? nil : theirs)
-    if let merged = merge.whole(insteadOf: carried.applied(to: document)) {
+    if let merged = merge.whole(insteadOf: carried.applied(to: document), by: way, and: rest) {
       self.init(
         splices: TextDiff.delta(from: document, to: merged, placement: .withinLines).splices,
         lacking: TextDiff.delta(from: file, to: merged, placement: .withinLines))

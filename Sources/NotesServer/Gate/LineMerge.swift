@@ -21,12 +21,20 @@ struct LineMerge {
     self.theirHunks = theirHunks ?? LineHunk.hunks(from: base, to: theirs)
   }
 
-  /// The merged text; nil if `merged`, which a finer merge has made, has every new line.
+  /// The merged text; nil if `merged`, which a finer merge has made, has every new line and tears none.
   ///
+  /// - Parameters:
+  ///   - way: the delta from `base` to `ours` of the finer merge
+  ///   - change: the same for `theirs`
   /// - Complexity: O(n) in the texts, plus that of `TextDiff` where they differ
-  func whole(insteadOf merged: [UInt8]) -> [UInt8]? {
-    guard !ourHunks.isEmpty, !theirHunks.isEmpty, !hasNewLines(merged) else { return nil }
+  func whole(insteadOf merged: [UInt8], by way: TextDelta, and change: @autoclosure () -> TextDelta) -> [UInt8]? {
+    guard !ourHunks.isEmpty, !theirHunks.isEmpty, tears(merged, by: way, and: change()) else { return nil }
     return SharedLines.chunks(of: base, by: ourHunks, and: theirHunks).flatMap { self.merged($0) }
+  }
+
+  private func tears(_ merged: [UInt8], by way: TextDelta, and change: TextDelta) -> Bool {
+    let conflicts = LineConflicts(base: base, way: way, change: change)
+    return conflicts.tearLines || !has(newLines, merged) || !has(conflicts.newLines, merged)
   }
 
   /// The lines of both sides that have no word of what they replace, except for words that the other side deletes.
@@ -63,12 +71,12 @@ struct LineMerge {
     let change = TextDiff.delta(from: chunk.base, to: chunk.theirs, finest: .words, placement: .withinLines)
     let finer = change.transformed(over: way).0.applied(to: chunk.ours)
     let merge = LineMerge(base: chunk.base, ours: chunk.ours, theirs: chunk.theirs)
-    return merge.hasNewLines(finer) ? finer : chunk.added
+    return merge.tears(finer, by: way, and: change) ? chunk.added : finer
   }
 
-  /// Whether the text has each new line as often as the sides do, and a last line without a line feed only if a side
-  /// has one.
-  private func hasNewLines(_ text: [UInt8]) -> Bool {
+  /// Whether the text has each of these lines as often as the sides do, and a last line without a line feed only if a
+  /// side has one.
+  private func has(_ newLines: [ArraySlice<UInt8>], _ text: [UInt8]) -> Bool {
     let isOpen = [ours, theirs].contains { !$0.isEmpty && $0.last != 0x0A }
     guard isOpen || text.isEmpty || text.last == 0x0A else { return false }
     var counts = Dictionary(SharedLines.lines(of: text[...]).map { (Self.content(of: $0), 1) }, uniquingKeysWith: +)

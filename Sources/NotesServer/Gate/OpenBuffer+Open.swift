@@ -23,8 +23,13 @@ extension OpenBuffer {
     guard case .splices(let splices) = outcome else { return (buffer, []) }
     guard !base.isIdentity else { return (buffer, splices) }
     let document = source.allUTF8
-    let merge = LineMerge(base: base.inverted.applied(to: document), ours: document, theirs: text)
-    guard let merged = merge.whole(insteadOf: buffer.clientToDocument.applied(to: text)) else {
+    let old = base.inverted.applied(to: document)
+    let merge = LineMerge(base: old, ours: document, theirs: text)
+    guard
+      let merged = merge.whole(
+        insteadOf: buffer.clientToDocument.applied(to: text), by: base,
+        and: TextDiff.delta(from: old, to: text, placement: .withinLines))
+    else {
       return (buffer, splices)
     }
     func way(from old: [UInt8]) -> TextDelta { TextDiff.delta(from: old, to: merged, placement: .withinLines) }

@@ -1,4 +1,4 @@
-/// The differences between an agenda and an earlier state of it.
+/// The differences between an agenda and an earlier state of it, and the meeting's former title.
 struct AgendaDifference: Hashable {
   struct Item: Hashable {
     var isNew = false
@@ -11,8 +11,10 @@ struct AgendaDifference: Hashable {
   private(set) var items: [String: Item] = [:]
   /// The titles of the items that no longer exist.
   private(set) var deleted: [String] = []
+  /// The meeting's former title; nil if it has not changed.
+  private(set) var formerTitle: String?
 
-  var isEmpty: Bool { items.isEmpty && deleted.isEmpty }
+  var isEmpty: Bool { items.isEmpty && deleted.isEmpty && formerTitle == nil }
 
   /// Nothing has changed.
   init() {}
@@ -41,6 +43,12 @@ struct AgendaDifference: Hashable {
     }
   }
 
+  /// The meeting has the second title instead of the first.
+  mutating func retitle(from former: String, to title: String) {
+    let first = formerTitle ?? former
+    formerTitle = first == title ? nil : first
+  }
+
   /// Adds later differences.
   mutating func add(_ later: AgendaDifference) {
     for (id, item) in later.items {
@@ -53,6 +61,7 @@ struct AgendaDifference: Hashable {
       items[id] = known
     }
     deleted += later.deleted
+    formerTitle = formerTitle ?? later.formerTitle
   }
 
   /// The indices of a longest ascending subsequence.

@@ -18,9 +18,16 @@ struct FileComparison: Sendable {
   /// Longer texts are compared off the loop, which they would block for milliseconds.
   static let maximumBytesAtOnce = 32 << 10
 
+  /// - Parameter known: the file's shape before, for a file that is missing, or breaks off in the middle of a line.
   /// - Complexity: O(n) in the texts, plus that of `TextDiff`.
-  init(_ text: [UInt8], _ contents: FileContents?, orElse shape: FileShape) {
-    let file = FileContents(text: text, shape: contents?.shape ?? shape)
+  init(_ text: [UInt8], _ contents: FileContents?, orElse known: FileShape) {
+    var shape = contents?.shape ?? known
+    if let contents, shape.lacksFinalNewline, text.count > contents.text.count,
+      text.starts(with: contents.text.dropLast())
+    {
+      shape.lacksFinalNewline = known.lacksFinalNewline
+    }
+    let file = FileContents(text: text, shape: shape)
     (bytes, self.shape, finalNewlineStep) = (file.bytes, file.shape, file.finalNewlineStep)
     isSame = contents.map { $0.bytes == file.bytes } ?? false
     step = isSame ? nil : contents.map { TextDiff.delta(from: $0.text, to: text) }
@@ -61,10 +68,13 @@ struct WrittenFile: Sendable {
 
 extension FileContents {
   /// Decodes a file's bytes, off the loop if that takes long.
-  static func reading(_ bytes: [UInt8]) async throws -> FileContents {
-    bytes.count < FileComparison.maximumBytesAtOnce ? try FileContents(reading: bytes) : try await offLoop(bytes)
+  static func reading(_ bytes: [UInt8], known: FileShape? = nil) async throws -> FileContents {
+    if bytes.count < FileComparison.maximumBytesAtOnce { return try FileContents(reading: bytes, known: known) }
+    return try await offLoop(bytes, known)
   }
 
   @concurrent
-  private static func offLoop(_ bytes: [UInt8]) async throws -> FileContents { try FileContents(reading: bytes) }
+  private static func offLoop(_ bytes: [UInt8], _ known: FileShape?) async throws -> FileContents {
+    try FileContents(reading: bytes, known: known)
+  }
 }

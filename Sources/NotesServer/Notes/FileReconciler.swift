@@ -79,6 +79,10 @@ final class FileReconciler {
     holding held: (any NoteClaim)? = nil
   ) async throws {
     await openFiles.settle(key)
+    guard !openFiles.isWaiting(key) else {
+      planner?.plan(handle, text: nil)
+      return
+    }
     guard notebook[key]?.path != nil, !isOpen(key), let claim = held ?? claim(key, handle) else {
       return
     }
@@ -100,10 +104,10 @@ final class FileReconciler {
       return
     }
     // Nil if the person deleted the file. The note and its text still exist.
-    let contents: FileContents?
-    switch try await settledFile(path, record.fileBase, note) {
-    case .found(let bytes, _): contents = try await .reading(bytes)
-    case .missing, .unchanged: contents = nil
+    let contents: FileContents?, found: [UInt8]?
+    switch try await settledFile(path, record, note) {
+    case .found(let bytes, _): (contents, found) = (try await .reading(bytes, known: record.shape), bytes)
+    case .missing, .unchanged: (contents, found) = (nil, nil)
     }
     guard !isOpen(key) else { return }
     // Comparing a large text with another one takes several times its memory.
@@ -123,7 +127,7 @@ final class FileReconciler {
       try await handle.flush()
       try await notebook.save(key)
     }
-    if !file.isSame, let others = try await environment.files.replace(path, file.bytes, of: contents?.bytes) {
+    if !file.isSame, let others = try await environment.files.replace(path, file.bytes, of: found) {
       try await takeIn(others, thatReplaced: contents, of: note, key, handle)
     }
     let base = TextBase(writing: text, file.finalNewlineStep, at: heads, of: note)
@@ -143,13 +147,14 @@ final class FileReconciler {
 
   /// The finished file. A file that was written a moment ago, and has text that the note lacks, may be unfinished: it
   /// is read again until it no longer changes.
-  private func settledFile(_ path: String, _ base: TextBase?, _ note: NoteDocument) async throws -> FileSight {
+  private func settledFile(_ path: String, _ record: NoteRecord, _ note: NoteDocument) async throws -> FileSight {
+    let (base, shape) = (record.fileBase, record.shape)
     while true {
       let date = environment.clock.date
       let sight = try await environment.files.look(path, since: nil)
       let dates = date...max(date, environment.clock.date)
       guard case .found(let bytes, let mark) = sight, let rest = mark.timeUntilSettled(readFrom: dates),
-        let contents = try? await FileContents.reading(bytes), !holds(contents, base, note),
+        let contents = try? await FileContents.reading(bytes, known: shape), !holds(contents, base, note),
         await environment.clock.pause(for: .seconds(rest))
       else { return sight }
     }
@@ -180,7 +185,7 @@ final class FileReconciler {
   private func takeIn(
     _ bytes: [UInt8], thatReplaced contents: FileContents?, of note: NoteDocument, _ key: NoteKey, _ handle: DocHandle
   ) async throws {
-    guard let others = try? FileContents(reading: bytes) else {
+    guard let others = try? FileContents(reading: bytes, known: notebook[key]?.shape) else {
       try await recoveredTexts.keep(
         RecoveredText(
           id: key.document, stamp: recoveredTexts.newStamp(), reason: "another program wrote it to the file",

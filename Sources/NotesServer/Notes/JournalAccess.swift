@@ -10,6 +10,8 @@ public protocol JournalAccess: Sendable {
   func removeSegments(before number: Int)
   /// Removes the journal of this process.
   func end()
+  /// Leaves the journal of this process to be read as a dead one's; the next `append` begins a new one.
+  func abandon()
   /// What a process has written, all segments concatenated; nil if it has no journal.
   func read(_ run: String) async -> [UInt8]?
   /// The dead processes that left a journal.
@@ -28,6 +30,7 @@ struct UntouchedJournals: JournalAccess {
   func beginSegment() -> Int? { nil }
   func removeSegments(before number: Int) {}
   func end() {}
+  func abandon() {}
   func read(_ run: String) async -> [UInt8]? { await base.read(run) }
   func deadRuns() async -> [String] { await base.deadRuns() }
   func livingRuns() async -> [String] { await base.livingRuns() }

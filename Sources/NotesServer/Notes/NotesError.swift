@@ -37,8 +37,6 @@ extension ResponseError {
     case let error as SharingError: self = NotesError(error).response
     case let error as StorageError:
       self = NotesError(.storeUnavailable, "The store cannot be used: \(error).").response
-    case NotTextError.zeroByte:
-      self = NotesError(.notText, "The file contains NUL characters, so it cannot be a note.").response
     case NotTextError.invalidUTF8: self = NotesError(.notText, "The file is not UTF-8.").response
     case let error as WorkingFileError: self = NotesError(error).response
     case is CancellationError: self = .requestCancelled
@@ -57,7 +55,7 @@ extension NotesError {
     case .unreachable(let address): self.init(.unreachable, "No answer from \(address). Are you both online?")
     case .timedOut: self.init(.timedOut, "No answer came in time. The other side may be offline.")
     case .alreadyHere: self.init(.conflict, "You already have this note from someone else; unchanged.")
-    case .noInvitation: self.init(.notFound, "There is no such invitation, or no longer.")
+    case .noInvitation: self.init(.notFound, "This invitation no longer exists.")
     case .notReached(let reason): self.init(.unreachable, reason)
     case .noAnswer(let reason): self.init(.timedOut, reason)
     case .notAllowed(let reason): self.init(.refused, reason)
@@ -68,7 +66,7 @@ extension NotesError {
   init(_ error: WorkingFileError) {
     switch error {
     case .tooLarge(let path): self.init(.tooLarge, "\(path) is too large for a note.")
-    case .notAFile(let path): self.init(.notText, "\(path) is not a plain file.")
+    case .notAFile(let path): self.init(.notText, "\(path) is not a regular file.")
     case .failed(let path, let reason): self.init(.storeUnavailable, "\(path) cannot be used: \(reason).")
     }
   }

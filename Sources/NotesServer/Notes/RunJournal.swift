@@ -36,7 +36,7 @@ final class RunJournal {
     case working
     /// A new journal is being started.
     case resuming
-    /// The last write failed. The journal is gone: what it said about the editors is out of date.
+    /// The last write failed. What the journal says about the editors is out of date.
     case broken
     case ended
   }
@@ -210,7 +210,8 @@ final class RunJournal {
         log.error("The journal cannot be written. Words may appear twice if this process is killed.")
       }
       state = .broken
-      files.end()
+      // Its words may be nowhere else yet.
+      files.abandon()
       onFailure?()
       return
     }

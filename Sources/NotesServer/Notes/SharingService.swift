@@ -43,7 +43,7 @@ public protocol SharingService: AnyObject {
   @discardableResult
   func unshare(_ document: DocumentId, from peer: PeerId?) async throws(SharingError) -> Bool
   /// Grants a document's successor to every peer that has the document from this person, except one.
-  /// - Parameter heads: the heads of the document that the successor starts from
+  /// - Parameter heads: the heads of the successor, which has everything that it continues with
   func move(
     _ document: DocumentId, to successor: DocumentId, heads: Set<ChangeHash>, without peer: PeerId
   ) async throws(SharingError)

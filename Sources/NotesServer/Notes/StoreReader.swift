@@ -121,7 +121,7 @@ public final class StoreReader {
     try await notebook.loadBase(of: key)
     guard let base = notebook[key]?.base(for: note), document.unknown(base.heads).isEmpty,
       let claim = files.claim(key.lockName, exclusively: true), let bytes = try? await files.read(path),
-      let contents = try? FileContents(reading: bytes)
+      let contents = try? FileContents(reading: bytes, known: notebook[key]?.shape)
     else { return }
     defer { withExtendedLifetime(claim) {} }
     let merge = ThreeWayMerge(

@@ -38,6 +38,10 @@ struct AgendaScreen {
         ])
     }
     if items.isEmpty { table.say("  No items yet. + adds one") }
+    if let former = news.formerTitle {
+      table.say("")
+      table.say("Former title: " + OneLine.shown(former))
+    }
     if !news.deleted.isEmpty {
       table.say("")
       table.say("Deleted: " + news.deleted.map(OneLine.shown).joined(separator: ", "))

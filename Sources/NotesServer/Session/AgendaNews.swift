@@ -32,7 +32,7 @@ final class AgendaNews {
 
   // MARK: Events
 
-  /// Call when others have changed the meeting. The record still has the former agenda.
+  /// Call when others have changed the meeting. The record still has the former agenda and title; this enters the title.
   ///
   /// - Parameter isOpen: whether an editor has a part of the meeting open.
   func changed(_ handle: DocHandle, isOpen: Bool) {
@@ -41,17 +41,32 @@ final class AgendaNews {
     }
     // A person who moves an item makes it again, so the item's author is the person who moved it.
     let news = AgendaDifference(from: before, to: entries(handle), ignoring: ownItems(meeting))
-    guard !news.isEmpty else { return }
-    pending[handle.id, default: AgendaDifference()].add(news)
+    let former = takeTitle(of: meeting, handle.id)
+    guard !news.isEmpty || former != nil else { return }
+    func add(to known: inout AgendaDifference) {
+      known.add(news)
+      if let former { known.retitle(from: former, to: meeting.title) }
+    }
+    add(to: &pending[handle.id, default: AgendaDifference()])
     guard isOpen || shown[handle.id] != nil else { return }
     if untold[handle.id] == nil {
       _ = service.clock.schedule(after: Self.moment) { [weak self] in self?.tell(handle) }
     }
-    untold[handle.id, default: AgendaDifference()].add(news)
+    add(to: &untold[handle.id, default: AgendaDifference()])
+  }
+
+  /// Enters the meeting's title in its record. Returns the former one; nil if it has not changed.
+  private func takeTitle(of meeting: MeetingDocument, _ id: DocumentId) -> String? {
+    let title = meeting.title
+    guard !title.isEmpty, let former = service.notebook[id]?.title, NoteDocument.shownTitle(former) != title else {
+      return nil
+    }
+    service.notebook.update(id) { $0.title = title }
+    return former
   }
 
   private func tell(_ handle: DocHandle) {
-    guard let news = untold.removeValue(forKey: handle.id) else { return }
+    guard let news = untold.removeValue(forKey: handle.id), !news.isEmpty else { return }
     onMessage?(handle.id, message(news, handle))
   }
 
@@ -59,7 +74,10 @@ final class AgendaNews {
   private func message(_ news: AgendaDifference, _ handle: DocHandle) -> String {
     let title = service.title(of: handle.id)
     let items = MeetingDocument(handle.document)?.items.filter { news.items[$0.id] != nil } ?? []
-    if items.count + news.deleted.count == 1 {
+    if let former = news.formerTitle, news.items.isEmpty, news.deleted.isEmpty {
+      return NoteNews.renamed(from: former, by: nil).message(title: title)
+    }
+    if items.count + news.deleted.count == 1, news.formerTitle == nil {
       if let deleted = news.deleted.first { return NoteNews.fitted("", "Item deleted: ", deleted, "") }
       if let item = items.first, let what = news.items[item.id] {
         if let former = what.formerTitle { return Self.renamed(former, item.title) }
@@ -72,8 +90,8 @@ final class AgendaNews {
       (items.count { news.items[$0.id]?.isMoved ?? false }, "moved"),
       (items.count { news.items[$0.id]?.formerTitle != nil }, "renamed"), (news.deleted.count, "deleted"),
     ]
-    let words = counts.filter { $0.0 > 0 }.map { "\($0.0) \($0.1)" }.joined(separator: ", ")
-    return NoteNews.fitted("", "Agenda of ", title, ": " + words)
+    let words = (news.formerTitle == nil ? [] : ["new title"]) + counts.filter { $0.0 > 0 }.map { "\($0.0) \($0.1)" }
+    return NoteNews.fitted("", "Agenda of ", title, ": " + words.joined(separator: ", "))
   }
 
   private static func renamed(_ former: String, _ title: String) -> String {
@@ -112,7 +130,7 @@ final class AgendaNews {
       service.notebook.update(id) { $0.agendaSeen = now }
       Task { @AutomergeRepo in try? await service.notebook.save(id, withBase: false) }
     }
-    var marks = AgendaMarks(deleted: news.deleted)
+    var marks = AgendaMarks(deleted: news.deleted, formerTitle: news.formerTitle)
     for item in MeetingDocument(handle.document)?.items ?? [] {
       guard let what = news.items[item.id] else { continue }
       var words: [String] = []
@@ -133,6 +151,6 @@ struct AgendaMarks {
   var items: [String: String] = [:]
   /// The titles of deleted items.
   var deleted: [String]
-
-  var isEmpty: Bool { items.isEmpty && deleted.isEmpty }
+  /// The meeting's former title; nil if it has not changed.
+  var formerTitle: String?
 }

@@ -66,7 +66,8 @@ extension BufferOpener {
     guard let path = service.notebook[key]?.path else { return nil }
     try await service.environment.loadBase(of: key)
     guard case .found(let bytes, _) = try await service.files.look(path, since: nil),
-      let contents = try? FileContents(reading: bytes), let note = NoteDocument(handle.document, item: key.item)
+      let contents = try? FileContents(reading: bytes, known: service.notebook[key]?.shape),
+      let note = NoteDocument(handle.document, item: key.item)
     else { return nil }
     let merge = merge(note, handle, key.item, origin)
     // The process that merged it may have written other people's words to the file since.

@@ -26,7 +26,10 @@ final class EditorBuffers {
 
   subscript(uri: String) -> Buffer? {
     get { buffers[uri] }
-    set { buffers[uri] = newValue }
+    set {
+      buffers[uri] = newValue
+      if case .attached? = newValue { service.siblings.twins.attached(uri) }
+    }
   }
 
   var bindings: [BufferBinding] {
@@ -127,9 +130,10 @@ final class EditorBuffers {
     }
   }
 
-  /// Returns when what the client wrote into buffers that are still being opened is merged.
+  /// Returns when what the client wrote into buffers that are still being opened, or that have outlived a service, is merged.
   func finishOpenings() async {
-    for case .opening(let opening) in buffers.values where !opening.waiting.isEmpty || opening.waitsFor != nil {
+    for case .opening(let opening) in buffers.values
+    where !opening.waiting.isEmpty || opening.waitsFor != nil || opening.mayHaveNews {
       await opener.task(opening)?.value
     }
   }

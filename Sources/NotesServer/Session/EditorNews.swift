@@ -34,6 +34,20 @@ final class EditorNews {
     }
   }
 
+  // MARK: Clients
+
+  /// Call when the client has named the editor's process: warns of another client of the same editor.
+  func lookForTwins(of process: Int32) {
+    let twins = service.siblings.twins
+    twins.begin(editor: Int(process)) { [weak editor] in Set(editor?.buffers.bindings.map(\.uri) ?? []) }
+    twins.onTwin = { [weak editor] uri in
+      guard let editor, editor.isRunning, case .attached(let binding)? = editor.buffers[uri] else { return }
+      let title = editor.service.notebook[binding.key]?.title ?? editor.service.title(of: binding.id)
+      let message = NoteNews.fitted("", "Two clients edit ", title, ": stop one, or words double")
+      editor.notify(ShowMessageNotification(kind: .warning, message: message))
+    }
+  }
+
   // MARK: People
 
   /// Tells the editor about a person; of several events in one moment, only one has a message.

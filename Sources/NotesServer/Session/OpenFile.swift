@@ -47,6 +47,12 @@ final class OpenFile {
   /// The text object that the buffer has open. A meeting's item that is moved gets another one, and the buffer follows.
   private var content: ObjId
 
+  private struct Claim {
+    var base: TextBase
+    /// Whether the editor has written it, rather than opened a buffer with it.
+    var isWritten: Bool
+  }
+
   /// A text that the editor found in the file before it wrote to it.
   private struct Overwritten {
     let bytes: [UInt8]
@@ -67,7 +73,7 @@ final class OpenFile {
 
   /// Texts that the editor claims to have written or read, and that have not been seen in the file yet.
   private struct Claims {
-    var all: [TextBase] = []
+    var all: [Claim] = []
     /// The last text from which the written one certainly derives, if the editor's changes have contradicted one
     /// another since: the text before these changes, or the last one that the editor wrote.
     var origin: TextBase?
@@ -79,6 +85,12 @@ final class OpenFile {
     /// The text that the editor found in the file and was about to overwrite, until it is merged. The file no longer
     /// has it.
     var overwritten: [Overwritten] = []
+    /// The last of these that was merged, by its digest: the file may have it still.
+    var merged: (digest: [UInt8], base: TextBase)?
+
+    /// The texts that the editor has written, latest first.
+    var written: [TextBase] { all.reversed().filter(\.isWritten).map(\.base) }
+    var bases: [TextBase] { all.reversed().map(\.base) }
   }
 
   private var environment: ServiceEnvironment { files.environment }
@@ -96,14 +108,14 @@ final class OpenFile {
     if !isOnlyOrigin { claims.writtenOutOfStep = nil }
     claims.origin = isOnlyOrigin ? claims.writtenOutOfStep ?? base : nil
     environment.journal.editorWrote(ClientBase(base: base, time: environment.clock.date, object: base.object), key)
-    claims.all.append(base)
+    claims.all.append(Claim(base: base, isWritten: true))
     claims.hasWaited = false
     look()
   }
 
   /// The buffer was opened with what the file held. The user may have changed it since: the first look at the file must
   /// not take text that the user deleted from the buffer for new.
-  func opened(with base: TextBase) { claims.all.append(base) }
+  func opened(with base: TextBase) { claims.all.append(Claim(base: base, isWritten: false)) }
 
   /// Call when the file may have been written.
   func changed() {
@@ -123,7 +135,8 @@ final class OpenFile {
   /// The document is about to go back to these heads.
   func rebase(to heads: Set<ChangeHash>, in note: NoteDocument) {
     let rebased = { (base: TextBase) in base.rebased(to: heads, in: note) ?? base }
-    claims.all = claims.all.map(rebased)
+    claims.all = claims.all.map { Claim(base: rebased($0.base), isWritten: $0.isWritten) }
+    claims.merged = nil
     (claims.origin, claims.writtenOutOfStep) = (claims.origin.map(rebased), claims.writtenOutOfStep.map(rebased))
   }
 
@@ -148,6 +161,9 @@ final class OpenFile {
   /// Whether it is not known yet what the file holds.
   var isBusy: Bool { work != nil || !claims.all.isEmpty || !claims.overwritten.isEmpty }
 
+  /// Whether it will be examined again although nothing new happens.
+  var isWaiting: Bool { planned != nil && isBusy }
+
   /// Returns when no reading or merging is under way. A claim that was made while the file could not be read is checked now: a
   /// buffer that is opened again grew out of it.
   func settle() async {
@@ -159,7 +175,8 @@ final class OpenFile {
   func close() {
     binding = nil
     planned?.cancel()
-    if !claims.overwritten.isEmpty { look() }
+    planned = nil
+    if !claims.overwritten.isEmpty || !claims.written.isEmpty { look() }
   }
 
   private func enqueue(_ step: @escaping @AutomergeRepo () async -> Void) {
@@ -195,7 +212,7 @@ final class OpenFile {
       case .unchanged: forgetClaims()
       case .missing:
         // Nothing to compare with. If another program puts an old file there, that is compared with this.
-        if let claim = claims.all.last { try await know(claim) }
+        if let claim = claims.all.last { try await know(claim.base) }
       case .found(let bytes, let mark):
         try await take(bytes, at: mark, readFrom: date...max(date, environment.clock.date))
       }
@@ -215,16 +232,18 @@ final class OpenFile {
   /// Merges what the editor overwrote: only with the file's text before that, or the editor's words would seem deleted.
   private func takeOverwritten() async throws {
     while let found = claims.overwritten.first {
-      let (digest, read) = await Self.parsed(found.bytes)
+      let (digest, read) = await Self.parsed(found.bytes, environment.notebook[key]?.shape)
       if let read, digest != seen.digest {
         // If the file's text was not known yet, it was one that an editor claims to have written, or the one known
         // before.
         let (bases, possible) =
-          found.base.map { ([$0], []) } ?? ([environment.notebook[key]?.fileBase], claims.all.reversed())
+          found.base.map { ([$0], []) } ?? ([environment.notebook[key]?.fileBase], claims.bases)
         guard let (merge, note) = await merged(read, bases, possible: possible), note.content == content else {
           return changed()
         }
         try await takeIn(merge, of: note, read.text, digest, isStillThere: false)
+        let lacking = TextBase(heads: handle.document.heads(), steps: [merge.lacking], object: note.textObject)
+        claims.merged = (digest, lacking)
       }
       claims.overwritten.removeFirst()
       tell(digest)
@@ -252,7 +271,7 @@ final class OpenFile {
 
   /// Compares the file with the texts that it may have, and merges the rest.
   private func take(_ bytes: [UInt8], at mark: FileMark, readFrom dates: ClosedRange<Date>) async throws {
-    let (digest, read) = await Self.parsed(bytes)
+    let (digest, read) = await Self.parsed(bytes, environment.notebook[key]?.shape)
     // An editor knows what it wrote itself.
     let isNews = claims.all.isEmpty && seen.lastMark != nil && mark != seen.lastMark
     seen.lastMark = mark
@@ -261,9 +280,14 @@ final class OpenFile {
       if isNews { tell(digest) }
       return forgetClaims()
     }
+    if let merged = claims.merged, merged.digest == digest {
+      // The editor has not overwritten it.
+      try await know(merged.base, digest)
+      return tell(digest)
+    }
     guard let contents = read else {
       // Not a text that can be compared: the editor writes in an encoding of its own.
-      if let claim = claims.all.last { try await know(claim, digest) }
+      if let claim = claims.all.last { try await know(claim.base, digest) }
       return
     }
     let heads = environment.notebook[key]?.fileBase?.heads ?? []
@@ -283,13 +307,13 @@ final class OpenFile {
     guard note.content == content else { return binding == nil ? () : later() }
     if !merge.splices.isEmpty {
       // The editor may have written once more, and be about to say so.
-      if !claims.all.isEmpty, !claims.hasWaited, claims.origin == nil {
+      if binding != nil, !claims.all.isEmpty, !claims.hasWaited, claims.origin == nil {
         claims.hasWaited = true
         return later()
       }
       guard mark.timeUntilSettled(readFrom: dates) == nil else { return later() }
-      // The working-file sync is responsible for a file that is not open.
-      guard binding != nil || claims.origin != nil else { return }
+      // The working-file sync is responsible for a file that is not open, and does not know what its client wrote.
+      guard binding != nil || claims.origin != nil || !claims.written.isEmpty else { return }
       guard environment.mayWrite(key.document) else { return try await refuse(contents.text, besides: note, digest) }
       try await takeIn(merge, of: note, contents.text, digest)
     }
@@ -323,16 +347,20 @@ final class OpenFile {
     changed()
   }
 
-  /// What the file holds, merged by what it is known to have held.
+  /// What the file holds, merged by what it is known to have held, or by what the editor says that it has written since: a
+  /// program that formats files at each save has changed that.
   private func merged(_ contents: FileContents) async -> (FileMerge, NoteDocument)? {
-    await merged(
-      contents, [claims.origin ?? environment.notebook[key]?.fileBase],
-      possible: [claims.origin == nil ? nil : environment.notebook[key]?.fileBase].compactMap(\.self)
-        + claims.all.reversed() + [binding?.clientTextBase].compactMap(\.self) + (editorTexts ?? []))
+    let known = environment.notebook[key]?.fileBase
+    let client = [binding?.clientTextBase].compactMap(\.self)
+    let certain = claims.origin.map { [$0] } ?? known.map { [$0] + claims.written } ?? []
+    return await merged(
+      contents, certain,
+      possible: [claims.origin == nil ? nil : known].compactMap(\.self) + claims.bases + client + (editorTexts ?? []),
+      written: claims.written + client)
   }
 
   private func merged(
-    _ contents: FileContents, _ bases: [TextBase?], possible: [TextBase] = []
+    _ contents: FileContents, _ bases: [TextBase?], possible: [TextBase] = [], written: [TextBase] = []
   ) async -> (FileMerge, NoteDocument)? {
     for _ in 0..<Self.maximumComparisons {
       guard let note = NoteDocument(handle.document, item: key.item) else { return nil }
@@ -340,7 +368,7 @@ final class OpenFile {
       let found = await ThreeWayMerge.takeInOffLoop(contents, note) { read in
         ThreeWayMerge(
           note: note, bases: bases.compactMap(\.self), encoding: .utf8, gate: .plain, possibleBases: possible,
-          isFollowed: true, read: read)
+          writtenTexts: written, isFollowed: true, read: read)
       }
       if let found, heads == handle.document.heads() { return (found, note) }
     }
@@ -355,7 +383,7 @@ final class OpenFile {
   }
 
   private func know(_ base: TextBase, _ digest: [UInt8]? = nil) async throws {
-    seen.digest = digest
+    (seen.digest, claims.merged) = (digest, nil)
     let isOutOfStep = claims.origin != nil
     if isOutOfStep { claims.writtenOutOfStep = base }
     forgetClaims()
@@ -369,7 +397,9 @@ final class OpenFile {
 
   /// Stores the note with what the buffer was opened with, before it is known what the file holds now.
   private func storeOpened() async throws {
-    let opened = claims.all.first.map { ClientBase(base: $0, time: environment.clock.date, object: $0.object) }
+    let opened = claims.all.first.map {
+      ClientBase(base: $0.base, time: environment.clock.date, object: $0.base.object)
+    }
     try await handle.store(
       with: [opened?.item(key, run: environment.journal.run, .opened)].compactMap(\.self).map { .save($0) })
   }
@@ -388,8 +418,10 @@ final class OpenFile {
   }
 
   @concurrent
-  private static func parsed(_ bytes: [UInt8]) async -> (digest: [UInt8], contents: FileContents?) {
-    (Array(SHA256.hash(data: bytes)), try? FileContents(reading: bytes))
+  private static func parsed(
+    _ bytes: [UInt8], _ known: FileShape?
+  ) async -> (digest: [UInt8], contents: FileContents?) {
+    (Array(SHA256.hash(data: bytes)), try? FileContents(reading: bytes, known: known))
   }
 
   private static let log = Logger(label: "files")

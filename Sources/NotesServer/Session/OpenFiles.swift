@@ -39,8 +39,12 @@ final class OpenFiles {
   /// Returns when this file's content is known.
   func settle(_ key: NoteKey) async {
     await files[key]?.settle()
-    if !environment.openNotes.contains(key) { files[key] = nil }
+    // What the client wrote is compared with a file that is not finished yet.
+    if !environment.openNotes.contains(key), files[key]?.isWaiting != true { files[key] = nil }
   }
+
+  /// Whether this file is to be examined again in a moment.
+  func isWaiting(_ key: NoteKey) -> Bool { files[key]?.isWaiting ?? false }
 
   func settleAll() async {
     for key in Array(files.keys) { await settle(key) }

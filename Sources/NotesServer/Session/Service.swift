@@ -92,6 +92,7 @@ public final class Service {
       if journal.killed.waits(for: handle.id) { journal.killed.recoverSoon(repo, notebook.storage) }
       if notebook[handle.id]?.hasPlace ?? false { fileSync.watch(handle) } else { learn(of: handle) }
       documentFiles.watch(handle)
+      HeadMerging.watch(handle, environment)
     case .siblingDisconnected:
       fileSync.planAll()
       siblings.readOpenNotesAgain()
@@ -230,11 +231,13 @@ public final class Service {
     return try await awaitedNotes.arrival(of: id, from: host.peer)
   }
 
-  /// A separate document with all changes of another, in which this process writes as a new author.
+  /// A separate document with all changes of another, and one head, in which this process writes as a new author.
   func makeSuccessor(of old: DocHandle) throws -> DocHandle {
     let handle = try repo.create(old.document.fork())
     handle.adoptSignatures(of: old)
     handle.document.actor = author.newActor()
+    // Its heads travel to the guests, who accept only a limited number.
+    handle.mergeHeads()
     return handle
   }
 

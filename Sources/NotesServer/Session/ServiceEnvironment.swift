@@ -79,12 +79,14 @@ final class ServiceEnvironment {
   ///
   /// - Returns: whether there is a journal to recover now.
   func awaitEnd(ofHolderOf key: NoteKey) async -> Bool {
-    let end = clock.now + Self.maximumDying
-    while await journal.killed.isOpen(key), clock.now < end, await clock.pause(for: NoteHold.interval) {}
+    for _ in 0..<Self.maximumPauses where await journal.killed.isOpen(key) {
+      guard await clock.pause(for: NoteHold.interval) else { break }
+    }
     return await journal.killed.hasNew
   }
 
-  private static let maximumDying: Duration = .seconds(1)
+  /// A second in all.
+  private static let maximumPauses = 50
 
   /// Removes a note permanently.
   func purge(_ id: DocumentId) async throws(StorageError) {

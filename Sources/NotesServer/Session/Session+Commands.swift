@@ -42,7 +42,7 @@ extension Session {
     try await service.notebook.refresh(id)
     guard let path = service.notebook[id]?.path, let note = NoteDocument(handle.document) else { return true }
     guard let bytes = try await service.files.read(path) else { return false }
-    return try await FileContents.reading(bytes).text == DocumentText(note).allUTF8
+    return try await FileContents.reading(bytes, known: service.notebook[id]?.shape).text == DocumentText(note).allUTF8
   }
 
   /// Whether another process of this person is running.

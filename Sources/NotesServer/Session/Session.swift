@@ -169,7 +169,10 @@ public final class Session {
     // Other people do not see this person until the person has agreed to it.
     if asksName { service.sharing.setVisible(false) }
     if let color = request.color { service.presenceTracker.color(color) }
-    if let process = request.process { onClientProcess?(process) }
+    if let process = request.process {
+      editor.news.lookForTwins(of: process)
+      onClientProcess?(process)
+    }
     phase = .running
     onInitialize?()
     service.recoveredTexts.tellSoon(after: RecoveredTexts.startDelay)

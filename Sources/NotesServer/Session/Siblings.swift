@@ -16,6 +16,7 @@ final class Siblings {
 
   let requests: SiblingRequests
   let events: SiblingEvents
+  let twins: BufferTwins
   private let environment: ServiceEnvironment
   private let recordNews: RecordNews
   /// Sent when a search may have another outcome.
@@ -31,6 +32,7 @@ final class Siblings {
     let (repo, clock) = (environment.repo, environment.clock)
     requests = SiblingRequests(repo: repo, sharing: environment.sharing, clock: clock)
     events = SiblingEvents(repo: repo, clock: clock)
+    twins = BufferTwins(repo: repo, clock: clock)
     recordNews = RecordNews(repo: repo, clock: clock)
     news = Signal(clock: clock)
     environment.events.add { [requests] event in

@@ -11,6 +11,8 @@ struct ThreeWayMerge: Sendable {
   let gate: OpenBuffer.Gate
   /// Further candidates: one counts only if the buffer's text lacks nothing of it.
   let possibleBases: [TextBase]
+  /// What clients have, or say that they have written to the file.
+  let writtenTexts: [TextBase]
   /// Whether to bring what was typed into an item's old text to its new text in any case, when others moved the item meanwhile:
   /// the processes that have the item open do.
   let isFollowed: Bool
@@ -27,11 +29,13 @@ struct ThreeWayMerge: Sendable {
   /// - Complexity: O(n) in the document's text
   init(
     note: NoteDocument, bases: [TextBase], isExact: Bool = false, encoding: PositionEncoding, gate: OpenBuffer.Gate,
-    possibleBases: [TextBase] = [], isFollowed: Bool = false, isDoubtful: Bool = false, isFile: Bool = false,
+    possibleBases: [TextBase] = [], writtenTexts: [TextBase] = [], isFollowed: Bool = false, isDoubtful: Bool = false,
+    isFile: Bool = false,
     read: ReadText? = nil
   ) {
     (self.note, self.isExact, self.encoding, self.gate) = (note, isExact, encoding, gate)
     (self.possibleBases, self.isFollowed, self.isDoubtful) = (possibleBases, isFollowed, isDoubtful)
+    self.writtenTexts = writtenTexts
     self.isFile = isFile
     heads = read?.heads ?? note.document.heads()
     source = PlainText(read?.text ?? DocumentText(note).allUTF8)
@@ -81,7 +85,21 @@ struct ThreeWayMerge: Sendable {
     if nearest.distance == 0 {
       return FileMerge(splices: [], lacking: nearest.way, base: nearest.isWholeBase ? nearest.base : nil)
     }
+    if isCut(text) { return FileMerge(splices: [], lacking: TextDiff.delta(from: text, to: source.allUTF8)) }
     return FileMerge(base: old(nearest.way), way: nearest.way, document: source.allUTF8, file: text)
+  }
+
+  /// Whether the file is only the beginning of what a client was writing: the disk was full, or the client was killed. What it
+  /// lacks was not deleted by anyone.
+  private func isCut(_ file: [UInt8]) -> Bool {
+    let beginning = file.last == 0x0A ? file.dropLast() : file[...]
+    guard !beginning.isEmpty else { return false }
+    let known = bases.first.flatMap(text)
+    func isBeginning(of text: [UInt8]) -> Bool { text.count > file.count && text.starts(with: beginning) }
+    if writtenTexts.lazy.compactMap(text).contains(where: { $0 != known && isBeginning(of: $0) }) { return true }
+    // Or of what the note has become, or a client had at some time; unless another program has cut the file as it was known.
+    guard known.map(isBeginning) != true else { return false }
+    return isBeginning(of: source.allUTF8) || possibleBases.lazy.compactMap(text).contains(where: isBeginning)
   }
 
   /// The same for a file. It is unknown whether the note had the file's missing final newline when it was written; the

@@ -49,8 +49,7 @@ final class Admissions {
     guard isHost(host, of: document) || documents.handle(of: document) == nil && storing[document] == nil else {
       return false
     }
-    let entry = Joined(access: access, host: host)
-    grants.join(document, entry)
+    grants.join(document, Joined(access: access, host: host))
     links.trust(host)
     let grants = grants
     grants.admit(.write, on: document, to: host)
@@ -58,8 +57,8 @@ final class Admissions {
     storing[document] = Task {
       await self.documents.fetch(document)
       await self.store.keep { storage throws(StorageError) in
-        let item = StoredItem(key: [Joined.key, document.description], data: Data(entry.record.encoded()))
-        try await storage.commit([.save(item), grants.change(of: document)])
+        // As it is by then: the host may have changed the access, or ended the sharing, since.
+        try await storage.commit([grants.joinedChange(of: document), grants.change(of: document)])
       }
       self.storing[document] = nil
     }

@@ -7,7 +7,7 @@ import PeerTransport
 public struct DocumentMove: Hashable, Sendable {
   static let key = "moves"
   static let type = "moved"
-  /// More heads than people who write at the same time ever cause.
+  /// More heads than a successor has: it begins with a change on top of all heads of the old document.
   static let maximumHeads = 1024
   /// The most people who may have one document. Source: PeerProtocol.md, "Guests of one host".
   static let maximumPeople = GuestList.maximumGuests
@@ -15,7 +15,7 @@ public struct DocumentMove: Hashable, Sendable {
   /// The document as it was.
   public var document: DocumentId
   public var successor: DocumentId
-  /// The heads of the old document that the new one starts from.
+  /// The heads of the new document, which has everything that it continues with.
   public var heads: Set<ChangeHash>
   /// The removed guests.
   public var removed: Set<PeerId>
@@ -26,11 +26,12 @@ public struct DocumentMove: Hashable, Sendable {
   /// Whether this person's note already uses the new document.
   public internal(set) var isFollowed: Bool
 
-  /// The fields that are sent to a guest and stored.
+  /// The fields that are sent to a guest and stored. No more heads than can be read again: without the others, a guest
+  /// perhaps follows a moment early.
   var fields: [String: CBOR] {
     [
       "documentId": .text(document.description), "successor": .text(successor.description),
-      "heads": .array(heads.sorted().map { .bytes(Data($0.bytes)) }),
+      "heads": .array(heads.sorted().prefix(Self.maximumHeads).map { .bytes(Data($0.bytes)) }),
       "removed": .array(removed.sorted().map { .text($0.description) }),
     ]
   }

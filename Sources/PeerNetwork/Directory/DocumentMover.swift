@@ -48,7 +48,7 @@ final class DocumentMover {
   /// Tells each at once, or when it connects again; until then it keeps what it has. The old document is no longer
   /// shared.
   ///
-  /// - Parameter heads: the heads of the old document that the successor starts from
+  /// - Parameter heads: the heads of the successor, which has everything that it continues with
   func move(
     _ document: DocumentId, to successor: DocumentId, heads: Set<ChangeHash>, without removed: Set<PeerId>
   ) async throws(StorageError) {
@@ -128,7 +128,7 @@ final class DocumentMover {
     checks[move.document] = Check(host: host, successors: [move.successor])
     Task {
       defer {
-        self.guests.stopHolding(move.successor)
+        self.guests.stopHolding(move.successor, from: host)
         for fields in self.checks.removeValue(forKey: move.document)?.waiting ?? [] { self.receive(fields, from: host) }
       }
       guard await !self.admissions.isElsewhere(move.successor, than: host), self.history.isNews(move) else { return }
@@ -139,7 +139,7 @@ final class DocumentMover {
       // Reported before the document arrives, so that the person does not continue to write in the old one.
       self.news.tell(.moved(NoteMove(move), name: self.registry.name(of: host)))
       _ = self.admissions.admit(host: host, of: move.successor, access)
-      self.guests.takeHeld(move.successor)
+      self.guests.takeHeld(move.successor, from: host)
     }
   }
 

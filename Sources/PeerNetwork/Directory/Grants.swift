@@ -182,14 +182,15 @@ public final class Grants: ShareAuthorizing {
 
   /// Stores the access that a document's host has granted to this person.
   func storeJoined(_ document: DocumentId) async throws(StorageError) {
+    try await storage.commit([joinedChange(of: document)])
+  }
+
+  /// What `storeJoined` writes.
+  func joinedChange(of document: DocumentId) -> StorageChange {
     let key: StorageKey = [Joined.key, document.description]
-    if let entry = joined[document] {
-      try await storage.saveRecord(entry.record, at: key)
-    } else if let host = formerHosts[document] {
-      try await storage.saveRecord(.record(["formerHost": .text(host.description)]), at: key)
-    } else {
-      try await storage.remove(key)
-    }
+    let record =
+      joined[document]?.record ?? formerHosts[document].map { .record(["formerHost": .text($0.description)]) }
+    return record.map { .save(StoredItem(key: key, data: Data($0.encoded()))) } ?? .remove(key)
   }
 
   /// Forgets that a peer was once the host of documents that are our own now, and returns these.

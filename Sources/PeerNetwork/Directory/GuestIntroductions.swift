@@ -13,13 +13,14 @@ final class GuestIntroductions {
   private let store: PeerStore
   /// For each connected guest and document, the guests that we have told it about.
   private var told: [PeerId: [DocumentId: GuestList]] = [:]
-  /// A list of guests that arrived before this process knew whether its sender is the document's host.
-  private struct Held {
+  /// A peer that may become a document's host.
+  private struct Candidate: Hashable {
     let host: PeerId
-    var list: GuestList?
+    let document: DocumentId
   }
 
-  private var held: [DocumentId: Held] = [:]
+  /// The last list of guests that each of these peers has sent since; nil if it has sent none.
+  private var held: [Candidate: GuestList?] = [:]
 
   init(
     _ documents: any SharedDocuments, _ grants: Grants, _ registry: PeerRegistry, _ links: LinkKeeper,
@@ -131,7 +132,8 @@ final class GuestIntroductions {
   /// Applies a list of guests, which only the document's host may send.
   func receive(_ list: GuestList?, from host: PeerId) {
     guard let list else { return network.complain(of: host, "sent a list of guests that makes no sense") }
-    if held[list.document]?.host == host { held[list.document]?.list = list }
+    let candidate = Candidate(host: host, document: list.document)
+    if held.keys.contains(candidate) { held[candidate] = list }
     guard grants.access(list.document, for: host) > .none else { return }
     guard grants.host(of: list.document) == host else {
       if list.guests.isEmpty { letGo(of: list.document, by: host) }
@@ -168,13 +170,16 @@ final class GuestIntroductions {
 
   /// Holds this peer's next list of guests on this document, whose host it may become.
   func hold(_ document: DocumentId, from host: PeerId) {
-    if held[document]?.host != host { held[document] = Held(host: host) }
+    let candidate = Candidate(host: host, document: document)
+    if !held.keys.contains(candidate) { held.updateValue(nil, forKey: candidate) }
   }
 
   /// Applies the held list. Call when the peer has become the document's host.
-  func takeHeld(_ document: DocumentId) {
-    if let held = held[document], let list = held.list { receive(list, from: held.host) }
+  func takeHeld(_ document: DocumentId, from host: PeerId) {
+    if let list = held[Candidate(host: host, document: document)] ?? nil { receive(list, from: host) }
   }
 
-  func stopHolding(_ document: DocumentId) { held[document] = nil }
+  func stopHolding(_ document: DocumentId, from host: PeerId) {
+    held.removeValue(forKey: Candidate(host: host, document: document))
+  }
 }

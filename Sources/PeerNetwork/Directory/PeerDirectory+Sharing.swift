@@ -73,7 +73,7 @@ extension PeerDirectory {
   /// Tells each at once, or when it connects again; until then it keeps what it has. The old document is no longer
   /// shared.
   ///
-  /// - Parameter heads: the heads of the old document that the successor starts from
+  /// - Parameter heads: the heads of the successor, which has everything that it continues with
   public func move(
     _ document: DocumentId, to successor: DocumentId, heads: Set<ChangeHash>, without removed: Set<PeerId>
   ) async throws(StorageError) {

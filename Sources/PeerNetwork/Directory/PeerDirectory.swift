@@ -82,7 +82,8 @@ public final class PeerDirectory {
     guests = GuestIntroductions(repo, grants, registry, links, admissions, news, store)
     tickets = TicketIssuer(book, repo, grants, registry, links, news, store)
     joins = TicketHolder(provider, registry, links, admissions, guests)
-    invitations = InvitationExchange(budget, repo, grants, registry, provider, links, admissions, news, store)
+    invitations = InvitationExchange(
+      budget, repo, grants, registry, provider, links, admissions, guests, news, store)
     mover = DocumentMover(
       history, repo, grants, registry, links, admissions, guests, tickets, invitations, news, store)
     trust = TrustDecisions(repo, registry, provider, admissions, guests, tickets, invitations, news, store)

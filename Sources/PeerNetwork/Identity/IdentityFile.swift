@@ -17,7 +17,7 @@ extension IdentityError: CustomStringConvertible {
     switch self {
     case .readableByOthers(let path): "other users can read the key in \(path); run: chmod 600 '\(path)'"
     case .damaged(let path):
-      "\(path) holds no key; put a copy back, or remove it to start with a new key, which no peer knows"
+      "\(path) contains no key; put a copy back, or remove it to start with a new key, which no peer knows"
     case .unusable(let path, let reason): "the key in \(path) cannot be used: \(reason)"
     }
   }

@@ -9,6 +9,7 @@ final class InvitationExchange {
   private let provider: any PeerLinking
   private let links: LinkKeeper
   private let admissions: Admissions
+  private let guests: GuestIntroductions
   private let news: PeerNews
   private let store: PeerStore
   private var invitations: Invitations
@@ -22,10 +23,12 @@ final class InvitationExchange {
   /// - Parameter budget: what is left of it from before a restart.
   init(
     _ budget: OfferBudget, _ documents: any SharedDocuments, _ grants: Grants, _ registry: PeerRegistry,
-    _ provider: any PeerLinking, _ links: LinkKeeper, _ admissions: Admissions, _ news: PeerNews, _ store: PeerStore
+    _ provider: any PeerLinking, _ links: LinkKeeper, _ admissions: Admissions, _ guests: GuestIntroductions,
+    _ news: PeerNews, _ store: PeerStore
   ) {
     (self.documents, self.grants, self.registry, self.provider) = (documents, grants, registry, provider)
-    (self.links, self.admissions, self.news, self.store) = (links, admissions, news, store)
+    (self.links, self.admissions, self.guests) = (links, admissions, guests)
+    (self.news, self.store) = (news, store)
     invitations = Invitations(local: registry.network.peerId)
     invitations.budget = budget
   }
@@ -209,6 +212,8 @@ final class InvitationExchange {
         news.tell(.declined(sent.peer, name: registry.name(of: sent.peer), sent.document))
       case .granted(let received, let access):
         granting[received.id] = received.peer
+        // The inviter's list of guests comes right behind its grant.
+        guests.hold(received.document, from: received.peer)
         Task { await self.granted(received, access) }
       case .cheated(let peer):
         network.complain(of: peer, "sent an invitation whose numbers do not belong together; it is not shown")
@@ -232,10 +237,15 @@ final class InvitationExchange {
 
   /// The other person has accepted, and so has this person if there were digits: stores the grant before promising it.
   private func grant(_ sent: Invitations.Sent) async {
+    // This person may have withdrawn the invitation in the meantime.
+    guard invitations.isGranted(sent.id) else { return }
     let grants = grants
     links.pinMet(sent.peer)
-    await store.keep { _ throws(StorageError) in try await grants.grant(sent.access, on: sent.document, to: sent.peer) }
-    perform([.send(.granted(sent.access), invitation: sent.id, to: sent.peer)])
+    grants.admit(sent.access, on: sent.document, to: sent.peer)
+    await store.keep { _ throws(StorageError) in try await grants.store(sent.document) }
+    // The same, or changed the access, while this was stored.
+    guard let access = grants.guests(on: sent.document)[sent.peer] else { return }
+    perform([.send(.granted(access), invitation: sent.id, to: sent.peer)])
     news.tell(.joined(sent.peer, name: registry.name(of: sent.peer), sent.document))
     documents.policyChanged(for: sent.document)
     if documents.handle(of: sent.document) == nil { await documents.fetch(sent.document) }
@@ -245,6 +255,7 @@ final class InvitationExchange {
   /// taken a day to confirm, so the document may be here from elsewhere by now; then nothing changes but that the two
   /// people have met.
   private func granted(_ received: Invitations.Received, _ access: Access) async {
+    defer { guests.stopHolding(received.document, from: received.peer) }
     let isElsewhere = await admissions.isElsewhere(received.document, than: received.peer)
     // This person may have blocked or forgotten the inviter in the meantime.
     guard granting.removeValue(forKey: received.id) != nil else { return }
@@ -256,6 +267,7 @@ final class InvitationExchange {
       }
       return
     }
+    guests.takeHeld(document, from: peer)
     if !finish(received.id, .done) { news.tell(.accepted(peer, name: registry.name(of: peer), document)) }
   }
 

@@ -108,6 +108,9 @@ public struct Invitations: Sendable {
       || receivedOnes.contains { $0.peer == peer && $0.state != .offered }
   }
 
+  /// Whether the peer has accepted this invitation of ours, and it has not been withdrawn since.
+  func isGranted(_ id: [UInt8]) -> Bool { sentOnes.contains { $0.id == id && $0.isGranted } }
+
   // MARK: Sending
 
   /// - Parameters:

@@ -170,12 +170,12 @@ final class TicketHolder {
     // The host's list of guests comes right behind its answer.
     guests.hold(document, from: host)
     Task {
-      defer { self.guests.stopHolding(document) }
+      defer { self.guests.stopHolding(document, from: host) }
       if await self.admissions.isElsewhere(document, than: host) {
         self.finish(key, .failure(.alreadyHere(document)))
       } else if self.pending[key] != nil {
         self.admit(document, access, host: host, key: key)
-        self.guests.takeHeld(document)
+        self.guests.takeHeld(document, from: host)
       }
     }
   }

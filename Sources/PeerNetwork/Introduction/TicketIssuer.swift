@@ -90,7 +90,7 @@ final class TicketIssuer {
     case (.silence, _):
       network.complain(of: peer, "has tried too many wrong secrets")
     case (.accepted(let access), let document?):
-      Task { await self.admit(peer, to: document, access, isSpoken: isSpoken) }
+      admit(peer, to: document, access, isSpoken: isSpoken)
     case (.repeated(let access, let isRecent), let document?):
       // A peer that has the document may present its ticket again. One that has lost the document since has lost the
       // ticket's grant, too. A peer that has the document gets the same answer again, but this person gets one report,
@@ -99,7 +99,7 @@ final class TicketIssuer {
       if granted > .none { return send(.accepted(document, granted, isSpoken: isSpoken), to: peer) }
       let isGone = grants.dismissed[document]?.contains(peer) == true || grants.left[document]?.contains(peer) == true
       guard isRecent, !isGone else { return refuse(peer, isSpoken ? nil : document, .ticketUsed) }
-      Task { await self.admit(peer, to: document, access, isSpoken: isSpoken) }
+      admit(peer, to: document, access, isSpoken: isSpoken)
     case (.accepted, nil), (.repeated, nil):
       refuse(peer, nil, .ticketInvalid)
     case (.refused(let error), let document):
@@ -121,18 +121,33 @@ final class TicketIssuer {
     network.send(type: TicketMessage.type, fields: message.fields, to: peer)
   }
 
-  /// Stores the grant before promising it.
-  private func admit(_ peer: PeerId, to document: DocumentId, _ access: Access, isSpoken: Bool) async {
+  /// Grants what a ticket says. A guest whose access this person has set keeps that, whatever other tickets it has.
+  private func admit(_ peer: PeerId, to document: DocumentId, _ access: Access, isSpoken: Bool) {
+    let isSet = grants.guests(on: document)[peer] != nil && grants.revised[document]?.contains(peer) == true
+    grants.admit(isSet ? .read : access, on: document, to: peer)
+    Task { await self.promise(document, to: peer, isSpoken: isSpoken) }
+  }
+
+  /// Stores a grant before promising it. This person may take it back, or change it, in the meantime.
+  private func promise(_ document: DocumentId, to peer: PeerId, isSpoken: Bool) async {
+    guard granted(document, to: peer, isSpoken: isSpoken) != nil else { return }
     let ticket = StoredItem(key: KnownPeer.ticketsKey, data: Data(book.record.encoded()))
-    grants.admit(access, on: document, to: peer)
     let changes = [.save(ticket), grants.change(of: document)]
     let name = network.peers[peer]?.name
     links.pin(peer)
     await store.keep { storage throws(StorageError) in try await storage.commit(changes) }
+    guard let access = granted(document, to: peer, isSpoken: isSpoken) else { return }
     links.remember(peer, name: name, addresses: registry.namedAddresses(of: peer))
     send(.accepted(document, access, isSpoken: isSpoken), to: peer)
     news.tell(.joined(peer, name: registry.name(of: peer), document))
     documents.policyChanged(for: document)
     if documents.handle(of: document) == nil { await documents.fetch(document) }
+  }
+
+  /// What is granted to a peer now. If nothing is, refuses its ticket.
+  private func granted(_ document: DocumentId, to peer: PeerId, isSpoken: Bool) -> Access? {
+    let access = grants.guests(on: document)[peer]
+    if access == nil, !registry.isBlocked(peer) { refuse(peer, isSpoken ? nil : document, .ticketInvalid) }
+    return access
   }
 }

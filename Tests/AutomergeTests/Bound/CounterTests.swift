@@ -113,6 +113,29 @@ struct CounterTests {
     #expect(try AutomergeDecoder(doc: lone).decode(Counter.self).value == 9)
   }
 
+  /// A ballot whose values change while it is encoded, as another thread may change them.
+  private struct Changing: Encodable {
+    let votes: Counter, name: AutomergeText
+    private enum CodingKeys: String, CodingKey { case votes, name }
+
+    func encode(to encoder: any Encoder) throws {
+      var container = encoder.container(keyedBy: CodingKeys.self)
+      try container.encode(votes, forKey: .votes)
+      try container.encode(name, forKey: .name)
+      votes.increment(by: 3)
+      name.value = "green tea"
+    }
+  }
+
+  @Test func whatChangesWhileItIsEncodedIsNotLost() throws {
+    let document = Document()
+    let changing = Changing(votes: Counter(4), name: AutomergeText("tea"))
+    try AutomergeEncoder(doc: document).encode(changing)
+    #expect(changing.votes.value == 7)
+    #expect(changing.name.value == "green tea")
+    #expect(try document.at("votes") == .Scalar(.Counter(7)))
+  }
+
   @Test func otherEncodersSeeTheNumber() throws {
     let json = try JSONEncoder().encode(Counter(7))
     #expect(String(decoding: json, as: UTF8.self) == #"{"value":7}"#)

@@ -91,6 +91,28 @@ struct RetrieveObjectIdTests {
     #expect(document.save() == before)
   }
 
+  @Test func anIndexBehindTheEndIsDescribedInTheSameWordsEverywhere() throws {
+    let words = "index 9 of .list.[9] is past the end of a list of 3"
+    let encoder = AutomergeEncoder(doc: document)
+    let path = try AnyCodingKey.parsePath("list.[9]")
+    let written = #expect(throws: CodingKeyLookupError.self) { try encoder.encode("x", at: path) }
+    let found = #expect(throws: CodingKeyLookupError.self) { try document.lookupPath(path: "list.[9]") }
+    let made = #expect(throws: CodingKeyLookupError.self) { try find("list.[9]", .Key) }
+    #expect([written, found, made].map { $0?.errorDescription } == [words, words, words])
+  }
+
+  @Test func anEmptyPlaceIsDescribedInTheSameWordsEverywhere() throws {
+    let words = "there is nothing at .alpha"
+    let decoder = AutomergeDecoder(doc: document)
+    let read = #expect(throws: DecodingError.self) {
+      try decoder.decode([String].self, from: [AnyCodingKey("alpha")])
+    }
+    guard case .valueNotFound(_, let context)? = read else { throw try #require(read) }
+    #expect(context.debugDescription == words)
+    let found = #expect(throws: CodingKeyLookupError.self) { try find("alpha", .Key, .readonly) }
+    #expect(found?.errorDescription == words)
+  }
+
   @Test func overridePutsContainersInThePlaceOfAnything() throws {
     let made = try find("name.age", .Key, .override)
     #expect(try document.at("name.age") == .Object(made, .Map))

@@ -63,7 +63,7 @@ import Testing
       return
     }
     #expect(text == Array("# a\nb\n".utf8) || text == Array("# a\r\nb\n".utf8))
-    await #expect(throws: NotTextError.zeroByte(at: 1)) { _ = try await ImportedFile.read([0x61, 0]) }
+    await #expect(throws: NotesError.self) { _ = try await ImportedFile.read([0x61, 0]) }
   }
 
   @Test func jsonIsANoteOrAMeeting() async throws {

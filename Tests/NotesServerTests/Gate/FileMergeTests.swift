@@ -1,3 +1,4 @@
+import Automerge
 import TestSupport
 import Testing
 
@@ -48,6 +49,20 @@ import Testing
     ("to be\nold\nb\n", "to be\nmine\nold\nb\n", "to do\nb\n", "to do\nmine\nb\n"),
     // One side replaced a line by others that share words with it, and the other side deleted the line.
     ("a\nline 3 eggs\nb\n", "a\nb\n", "a\nline 9 eggs\nline 13 eggs\nb\n", "a\nline 9 eggs\nline 13 eggs\nb\n"),
+    ("line 1 tea\nline 5 milk\n", "", "line 15 tea\n", "line 15 tea\n"),
+    ("a\nline 1 tea\nline 2 tea\n", "a\nline 2 tea\n", "a\nline 9 eggs\n", "a\nline 9 eggs\n"),
+    // Each side replaced the line by one that shares words with it.
+    ("a\nline 10 eggs\nb\n", "a\nline 12 milk\nb\n", "a\nline 14 eggs\nb\n", "a\nline 12 milk\nline 14 eggs\nb\n"),
+    // Both replaced the same word of a line, or neighbouring ones; or words that are apart.
+    ("eat at ten\n", "eat at six\n", "eat at two\n", "eat at six\neat at two\n"),
+    ("eat at ten now\n", "eat at six now\n", "eat at ten then\n", "eat at six now\neat at ten then\n"),
+    ("meet Bob at ten\n", "meet Bob at six\n", "meet Ben at ten\n", "meet Ben at six\n"),
+    ("buy mi today\n", "buy milk today\n", "buy mint today\n", "buy milk today\nbuy mint today\n"),
+    // A paragraph that one side wrapped anew, and the other corrected.
+    (
+      "one two three four\nfive six seven eight\n", "one two three\nfour five six\nseven eight\n",
+      "one two three four\nfive six 7 eight\n", "one two three\nfour five six\n7 eight\n"
+    ),
     // Both replaced the same line.
     ("a\nold\nb\n", "a\nmine\nmore\nb\n", "a\ntheirs\nb\n", "a\ntheirs\nmine\nmore\nb\n"),
     ("a quick fox\n", "a quick brown fox\n", "a fast fox\n", "a fast brown fox\n"),
@@ -59,6 +74,30 @@ import Testing
     ("a\ntea", "a\n", "a\ntea\nbread\n", "a\n\nbread\n"),
   ]) func whatBothSidesDidIsInTheMerge(base: String, ours: String, theirs: String, merged: String) {
     #expect(merge(base, ours: ours, theirs: theirs) == merged)
+  }
+
+  /// Another person deletes a line, and this is heard only after a file was merged in which that line reads differently.
+  /// Nothing in the file tells whether the line is the old one, changed, or a new one in its place. It counts as changed,
+  /// or it would lose what others type into it meanwhile; so if it was new, only the letters that differ stay.
+  @Test func ofALineThatIsDeletedMeanwhileWhatWasChangedInItStays() throws {
+    let base = Array("line 10 eggs\nkeep\nline 2 tea\nend\n".utf8)
+    let ours = Array("line 12 milk\nkeep\nline 2 tea\nend\n".utf8)
+    let document = Document()
+    let content = try document.putObject(obj: .ROOT, key: "content", ty: .Text)
+    try document.spliceText(obj: content, utf8Offset: 0, deleteUTF8: 0, insert: ours)
+    let (deleting, typing) = (document.fork(), document.fork())
+    try deleting.spliceText(obj: content, utf8Offset: 18, deleteUTF8: 11, insert: [])
+    try typing.spliceText(obj: content, utf8Offset: 25, deleteUTF8: 0, insert: Array("green ".utf8))
+    let way = TextDiff.delta(from: base, to: ours, finest: .words, placement: .withinLines)
+    let file = Array("line 14 eggs\nkeep\nline 23 tea\nend\n".utf8)
+    for splice in FileMerge(base: base, way: way, document: ours, file: file).splices {
+      try document.spliceText(
+        obj: content, utf8Offset: splice.utf8Offset, deleteUTF8: splice.deleteUTF8, insert: splice.insert)
+    }
+    try deleting.merge(other: document)
+    #expect(try deleting.text(obj: content) == "line 12 milk\nline 14 eggs\nkeep\n3end\n")
+    try typing.merge(other: document)
+    #expect(try typing.text(obj: content) == "line 12 milk\nline 14 eggs\nkeep\nline 23 green tea\nend\n")
   }
 
   @Test(arguments: UInt64(0)..<300) func noWordOfEitherSideIsLost(seed: UInt64) {

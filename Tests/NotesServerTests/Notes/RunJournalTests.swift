@@ -275,6 +275,27 @@ import Testing
   }
 }
 
+extension RunJournalTests {
+  /// The store has lost what the killed process's last words depend on; a peer may still have it.
+  @Test func theJournalStaysWhoseWordsWaitForALostChange() async throws {
+    let (fetched, typed) = try changes()
+    let repo = Repo(peerId: PeerId("ana"), storage: storage)
+    _ = try await repo.create(doc: Document(), id: id)
+    try await repo.flush()
+    leave(typed)
+    await journal.killed.recover(repo, storage)
+    #expect(files.journals.keys.sorted() == ["aa"])
+    guard case .found(let handle) = await repo.find(id) else {
+      Issue.record("not found")
+      return
+    }
+    try handle.take(fetched)
+    await journal.killed.recover(repo, storage)
+    #expect(files.journals.isEmpty)
+    #expect(try await storedText() == "fetched typed")
+  }
+}
+
 extension Document {
   fileprivate var textObject: ObjId? {
     guard case .Object(let object, .Text)? = try? get(obj: .ROOT, key: "content") else { return nil }
@@ -295,6 +316,7 @@ private final class DeadJournals: JournalAccess {
   func beginSegment() -> Int? { nil }
   func removeSegments(before number: Int) {}
   func end() {}
+  func abandon() {}
   func read(_ run: String) async -> [UInt8]? { journals[run] }
   func deadRuns() async -> [String] { journals.keys.sorted() }
   func livingRuns() async -> [String] { [] }

@@ -31,7 +31,8 @@ import Testing
   }
 
   /// The text, read by a command after Ben's process was killed with this in its store and this in the note's file.
-  private func read(_ id: String, _ storage: InMemoryStorage, _ journal: [UInt8], file: String) async throws -> String? {
+  private func read(_ id: String, _ storage: InMemoryStorage, _ journal: [UInt8], file: String) async throws -> String?
+  {
     let before = try await storage.loadRange([]).sorted { $0.key.lexicographicallyPrecedes($1.key) }
     let files = MemoryFiles(), journals = LeftJournals(content: ["aa": journal])
     files.write("/notes/List.md", file)
@@ -67,6 +68,7 @@ private struct LeftJournals: JournalAccess {
   func beginSegment() -> Int? { nil }
   func removeSegments(before number: Int) { Issue.record("a reader removed segments") }
   func end() { Issue.record("a reader ended a journal") }
+  func abandon() { Issue.record("a reader ended a journal") }
   func read(_ run: String) async -> [UInt8]? { content[run] }
   func deadRuns() async -> [String] { content.keys.sorted() }
   func livingRuns() async -> [String] { [] }

@@ -106,6 +106,7 @@ private final class EndingJournal: JournalAccess {
   func beginSegment() -> Int? { nil }
   func removeSegments(before number: Int) {}
   func end() {}
+  func abandon() {}
   func read(_ run: String) async -> [UInt8]? { content.withLock { $0.isEmpty ? nil : $0 } }
   func deadRuns() async -> [String] { runs(areLiving: false) }
 

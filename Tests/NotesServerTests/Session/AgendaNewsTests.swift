@@ -32,6 +32,15 @@ import Testing
     #expect(AgendaDifference(from: agenda("abc"), to: new, ignoring: ["x"]).items["x"] == nil)
   }
 
+  @Test func aTitleThatIsGivenBackIsNoDifference() {
+    var news = AgendaDifference()
+    news.retitle(from: "Weekly", to: "Monthly")
+    news.retitle(from: "Monthly", to: "Yearly")
+    #expect(news.formerTitle == "Weekly" && !news.isEmpty)
+    news.retitle(from: "Yearly", to: "Weekly")
+    #expect(news.isEmpty)
+  }
+
   @Test func theFirstTitleOfSeveralIsTheFormerOne() {
     var (second, third) = (agenda("a"), agenda("a"))
     second[0].title = "b"
@@ -105,6 +114,45 @@ import Testing
     #expect(events(file) == [])
     // But its list has the news when it is opened for the first time.
     #expect(try await list(file, opens: true).contains("new by "))
+  }
+
+  @Test func aNewTitleOfTheMeetingIsToldOnceAndNamedInTheList() async throws {
+    let file = try await DocumentFilesTests.OpenedFile(seed: 25)
+    _ = try await list(file, opens: true)
+    try file.changeOutside { try $0.rename(to: "Monthly") }
+    file.save()
+    try await file.service.wait(for: "the line") { !events(file).isEmpty }
+    #expect(events(file) == ["\"Weekly\" is now \"Monthly\""])
+    #expect(try await list(file, opens: false).contains("Former title: Weekly"))
+    try file.changeOutside { try $0.insert(.init(id: "2", title: "Pie", discussion: ""), at: 0) }
+    file.save()
+    try await file.service.wait(for: "the next line") { events(file).count > 1 }
+    #expect(events(file).last?.hasSuffix(" added the item \"Pie\"") == true, "\(events(file))")
+    _ = try await list(file, opens: true)
+    #expect(try await !list(file, opens: true).contains("Former title"))
+  }
+
+  @Test func aNewTitleAndNewItemsAreOneLine() async throws {
+    let file = try await DocumentFilesTests.OpenedFile(seed: 26)
+    _ = try await list(file, opens: true)
+    try file.changeOutside { meeting in
+      try meeting.rename(to: "Monthly")
+      try meeting.insert(.init(id: "2", title: "Pie", discussion: ""), at: 0)
+    }
+    file.save()
+    try await file.service.wait(for: "the line") { !events(file).isEmpty }
+    #expect(events(file) == ["Agenda of \"Monthly\": new title, 1 new"])
+  }
+
+  @Test func aTitleThatThePersonGivesIsNoNews() async throws {
+    let file = try await DocumentFilesTests.OpenedFile(seed: 27)
+    _ = try await list(file, opens: true)
+    _ = try await file.service.request("notes/rename", ["id": .string(file.id.description), "title": "Monthly"])
+    try file.changeOutside { try $0.insert(.init(id: "2", title: "Pie", discussion: ""), at: 0) }
+    file.save()
+    try await file.service.wait(for: "the line") { !events(file).isEmpty }
+    #expect(events(file).count == 1 && events(file)[0].hasSuffix(" added the item \"Pie\""), "\(events(file))")
+    #expect(try await !list(file, opens: false).contains("Former title"))
   }
 
   @Test func oneItemIsNamed() async throws {

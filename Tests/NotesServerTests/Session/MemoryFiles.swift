@@ -134,6 +134,7 @@ struct NoJournal: JournalAccess {
   func beginSegment() -> Int? { nil }
   func removeSegments(before number: Int) {}
   func end() {}
+  func abandon() {}
   func read(_ run: String) async -> [UInt8]? { nil }
   func deadRuns() async -> [String] { [] }
   func livingRuns() async -> [String] { [] }

@@ -28,6 +28,20 @@ import Testing
     #expect(ana.events("restored").isEmpty)
   }
 
+  /// Guests follow a move only if it names few heads.
+  @Test func theNewDocumentHasOneHeadHoweverManyTheOldOneHas() async throws {
+    let ana = ServiceUnderTest(world, "ana")
+    try await ana.start()
+    let made = try await ana.request("notes/create", ["title": "Shopping", "text": "tea\n"])
+    let id = try #require(made["id"]?.stringValue.flatMap { DocumentId($0) })
+    let old = try await ana.handle(of: id)
+    try old.take(try Document.changes(onTopOf: old.document, count: 1100))
+    #expect(old.document.heads().count == 1100)
+    let new = try ana.service.makeSuccessor(of: old)
+    #expect(new.document.heads().count == 1)
+    #expect(new.document.unknown(old.document.heads()).isEmpty && ana.text(of: new.id) == "tea\n")
+  }
+
   /// From a document of several texts, changes on top of the removed person's words are not brought: the service keeps
   /// the text as it was.
   @Test func wordsInAMeetingOnTopOfThoseThatStayOutAreKept() async throws {

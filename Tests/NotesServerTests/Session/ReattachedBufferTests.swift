@@ -207,6 +207,22 @@ import Testing
     #expect(ben.text(of: note.id) == "oat bread\ntea\nmilk\n")
   }
 
+  /// The editor ends, or is killed, before its buffer is a note's again.
+  @Test(arguments: [false, true]) func whatNoServiceHeardIsMergedThoughTheEditorEndsAtOnce(isTold: Bool) async throws {
+    let (note, ben) = try await shared("tea\n")
+    ben.open(uri, "tea\nmilk\n", reattach: true, run: "5cd1f9de6aa2aa07e472fa81aec16d69", opened: "tea\n")
+    if isTold {
+      ben.send("shutdown", .null, id: 9)
+      try await ben.wait(for: "the end") { ben.sent.contains { $0["id"] == 9 } }
+    } else {
+      var code: Int32?
+      ben.session.onEnd = { code = $0 }
+      ben.session.inputEnded()
+      try await ben.wait(for: "the end") { code != nil }
+    }
+    #expect(ben.text(of: note.id) == "tea\nmilk\n")
+  }
+
   @Test func aTextThatTheFileHeldBeforeIsNotTakenForSavedMeanwhile() async throws {
     let (note, ben) = try await shared("tea\n")
     let run = ben.service.run

@@ -25,6 +25,7 @@ final class WrittenJournal: JournalAccess {
   func beginSegment() -> Int? { nil }
   func removeSegments(before number: Int) {}
   func end() {}
+  func abandon() {}
   func read(_ run: String) async -> [UInt8]? { nil }
   func deadRuns() async -> [String] { [] }
   func livingRuns() async -> [String] { [] }

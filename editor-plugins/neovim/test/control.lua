@@ -68,6 +68,7 @@ function _G.NotesTestRandomCommand(number)
     function() return ":silent! 1,20sort<CR>" end,
     function() return one({ "u", "<C-r>" }) end,
     function() return ":silent! w<CR>:silent! e!<CR>" end,
+    function() return "G<C-v>r<CR>" end,
     function() return below(8) == 0 and "ggdG" or "o" .. phrase() .. "<Esc>" end,
   }
   vim.api.nvim_feedkeys(keys("<C-\\><C-n>" .. place .. one(commands)()), "t", false)

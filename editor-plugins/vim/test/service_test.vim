@@ -2,6 +2,7 @@ vim9script
 # The plugin with a service that a test commands: what goes over the wire, and what happens when the service dies.
 
 import autoload 'notes_lsp/buffer.vim'
+import autoload 'notes_lsp/condition.vim'
 import autoload 'notes_lsp/presence.vim'
 import autoload 'notes_lsp/sync.vim'
 import autoload 'notes_lsp/pending.vim'
@@ -220,6 +221,61 @@ def AReloadOpensTheNoteAgain()
   assert_equal({id: note.id}, again->get('notes', {}))
 enddef
 
+def ANulInTheFileIsShownToTheServiceAndReplacedLater()
+  const note = Note('Nul', ['one'])
+  silent write
+  writefile(['one', "from\nelsewhere"], note.path, 'b')
+  const opened = len(Told('textDocument/didOpen'))
+  silent edit!
+  WaitTold('textDocument/didOpen', opened + 1)
+  assert_match('one\\nfrom\\u0000elsewhere', readfile(fake.log)->filter((_, it) => it =~# 'didOpen')[-1])
+  # Once the service has the text, or has sent what it has instead.
+  const count = len(Told('textDocument/didChange'))
+  Say('notes/check', {uri: note.uri, version: note.version, rev: note.rev, bytes: 18, sha256: 'of the text with the NUL'})
+  WaitTold('textDocument/didChange', count + 1)
+  assert_equal([{text: "one\nfrom\uFFFDelsewhere\n"}], Told('textDocument/didChange')[-1].contentChanges)
+  assert_equal(["one", "from\uFFFDelsewhere", ''], note.shadow)
+  assert_equal("from\uFFFDelsewhere", getline(2))
+  assert_equal(opened + 1, len(Told('textDocument/didOpen')))
+enddef
+
+def WhatIsChangedAndWrittenWithoutAWordIsNoReload()
+  const note = Note('Trimmed', ['one  ', 'two  '])
+  const [opened, changed] = [len(Told('textDocument/didOpen')), len(Told('textDocument/didChange'))]
+  silent :%s/ \+$//
+  silent noautocmd write
+  sync.Flush(note, false)
+  WaitTold('textDocument/didChange', changed + 1)
+  assert_equal([['one', 'two', ''], opened], [note.shadow, len(Told('textDocument/didOpen'))])
+  # Other people's changes, which Vim reports as well, do not make a reload the person's change.
+  Edit(note, note.version, 1, [Insertion(0, 0, 'others ')], 15)
+  Wait('the edit', () => note.rev == 1)
+  Wait('that Vim has reported it', () => empty(note.hint) && note.timer == 0)
+  silent noautocmd edit!
+  sync.Flush(note, true)
+  WaitTold('textDocument/didOpen', opened + 1)
+  assert_equal(changed + 1, len(Told('textDocument/didChange')))
+enddef
+
+def APartReplacesNoNoteWhateverItsName()
+  const note = Note('A $HOME b', ['one', 'two'])
+  silent write
+  execute 'silent :1write!' fnameescape(note.path)
+  assert_equal(['one', 'two'], readfile(note.path))
+enddef
+
+def AViewKeepsNoKeysOfTheNoteAndNoReadOnlyState()
+  const note = Note('Viewed', ['one'])
+  const view = fake.directory .. '/view'
+  setlocal nomodifiable readonly
+  execute 'mkview!' view
+  assert_notmatch('Press', readfile(view)->join("\n"))
+  assert_equal(1, maparg('u', 'n', false, true).buffer)
+  note.proven = 0
+  condition.OnStatus(note, {access: 'write'}, 1)
+  assert_equal([true, false], [&modifiable, &readonly])
+enddef
+
 def AServiceThatDiesComesBackAndTheNotesWithIt()
   const note = Note('Survivor', ['before'])
   const [opened, incarnation] = [len(Told('textDocument/didOpen')), service.Incarnation()]
@@ -238,6 +294,8 @@ def AServiceThatDiesComesBackAndTheNotesWithIt()
 enddef
 
 def AServiceThatKeepsDyingIsGivenUpUntilAsked()
+  const note = Note('Dying', ['one'])
+  assert_equal([true, false], [&g:swapfile, &swapfile])
   writefile([], fake.log .. '.broken')
   service.Notify('test/die', {})
   Wait('giving up', () => service.State() ==# 'failed')
@@ -246,9 +304,12 @@ def AServiceThatKeepsDyingIsGivenUpUntilAsked()
     status.OnActivity()
     return execute('messages') =~# 'keeps failing'
   })
+  # What is typed now, no service stores.
+  assert_equal([true, -1], [&swapfile, &undolevels])
   delete(fake.log .. '.broken')
   NotesRestart
   Wait('the next one', () => service.IsReady())
+  assert_false(getbufvar(note.bufnr, '&swapfile'))
 enddef
 
 def AClosedBufferIsClosed()
@@ -279,6 +340,10 @@ verdict.Run([
   ['OneSharesAnOrdinaryFile', OneSharesAnOrdinaryFile],
   ['TheListShowsNotes', TheListShowsNotes],
   ['AReloadOpensTheNoteAgain', AReloadOpensTheNoteAgain],
+  ['ANulInTheFileIsShownToTheServiceAndReplacedLater', ANulInTheFileIsShownToTheServiceAndReplacedLater],
+  ['WhatIsChangedAndWrittenWithoutAWordIsNoReload', WhatIsChangedAndWrittenWithoutAWordIsNoReload],
+  ['APartReplacesNoNoteWhateverItsName', APartReplacesNoNoteWhateverItsName],
+  ['AViewKeepsNoKeysOfTheNoteAndNoReadOnlyState', AViewKeepsNoKeysOfTheNoteAndNoReadOnlyState],
   ['AServiceThatDiesComesBackAndTheNotesWithIt', AServiceThatDiesComesBackAndTheNotesWithIt],
   ['AServiceThatKeepsDyingIsGivenUpUntilAsked', AServiceThatKeepsDyingIsGivenUpUntilAsked],
   ['AClosedBufferIsClosed', AClosedBufferIsClosed],

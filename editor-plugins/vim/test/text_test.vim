@@ -184,7 +184,13 @@ def OnlyTextCanBeSent()
   for [bad, mended] in [["a\xe9b", "a\uFFFDb"], ["\ud800", "\uFFFD"], ["\U7fffffff", "\uFFFD"], ["a\nb", "a\uFFFDb"]]
     assert_false(text.IsSendable(bad), strtrans(bad))
     assert_equal(mended, text.Sendable(bad))
+    # In a long line too, wherever it stands, and beside letters of any length.
+    for [before, after] in [['', repeat('é', 999)], [repeat('aé日😀', 99), repeat('😀日éa', 98)], [repeat('日', 333), '']]
+      assert_equal(before .. mended .. after, text.Sendable(before .. bad .. after))
+    endfor
   endfor
+  assert_equal(repeat("\uFFFD", 500), text.Sendable(repeat("\xbf", 500)))
+  assert_equal("a\n\uFFFDb", text.Sendable("a\n\xffb", "\n"))
 enddef
 
 verdict.Run([

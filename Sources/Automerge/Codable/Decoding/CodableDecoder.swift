@@ -38,10 +38,14 @@ struct CodableDecoder: Decoder {
   private func object(_ type: ObjType) throws -> ObjId {
     switch value {
     case .Object(let object, type): return object
-    case nil, .Scalar(.Null): throw DecodingError.valueNotFound(Value.self, context("nothing stands there"))
+    case nil, .Scalar(.Null): throw missing(Value.self)
     case .some(let other):
       throw CodingKeyLookupError.MismatchedSchema("at \(codingPath.stringPath()) there is \(other), not a \(type)")
     }
+  }
+
+  private func missing(_ type: Any.Type) -> DecodingError {
+    .valueNotFound(type, context("there is nothing at \(codingPath.stringPath())"))
   }
 
   func context(_ description: String) -> DecodingError.Context {
@@ -54,7 +58,7 @@ struct CodableDecoder: Decoder {
     if let bound = try bound(type) { return bound }
     guard let scalarType = type as? any SingleScalar.Type else { return try Result(from: self) }
     switch value {
-    case nil, .Scalar(.Null): throw DecodingError.valueNotFound(type, context("nothing stands there"))
+    case nil, .Scalar(.Null): throw missing(type)
     case .Scalar(let scalar):
       if let result = try (number(type, scalar) ?? converted(scalarType, scalar)) as? Result { return result }
       throw DecodingError.typeMismatch(type, context("there is \(scalar)"))
@@ -110,7 +114,7 @@ struct CodableDecoder: Decoder {
   }
 
   private func boundMismatch(_ type: any Decodable.Type) -> DecodingError {
-    guard let value, value != .Scalar(.Null) else { return .valueNotFound(type, context("nothing stands there")) }
+    guard let value, value != .Scalar(.Null) else { return missing(type) }
     return .typeMismatch(type, context("there is \(value)"))
   }
 }

@@ -19,8 +19,7 @@ struct NodeWriter {
     if let index = last.index, existing == nil {
       let length = known.map { document.length(obj: $0) } ?? 0
       guard index <= length else {
-        throw CodingKeyLookupError.IndexOutOfBounds(
-          "index \(index) of \(path.stringPath()) is past the end of a list of \(length)")
+        throw CodingKeyLookupError.pastTheEnd(index, of: path.stringPath(), length)
       }
     }
     try check(node, against: existing)
@@ -102,11 +101,12 @@ struct NodeWriter {
     } else {
       try document.putScalar(.Counter(wanted), in: object, at: step)
     }
-    try bind(counter, in: object, at: step)
+    try bind(counter, number, in: object, at: step)
   }
 
-  private func bind(_ counter: Counter, in object: ObjId, at step: AnyCodingKey) throws {
-    if let place = try document.place(in: object, at: step) { counter.bindUnbound(to: document, place) }
+  private func bind(_ counter: Counter, _ number: Int, in object: ObjId, at step: AnyCodingKey) throws {
+    guard let place = try document.place(in: object, at: step) else { return }
+    try counter.bindUnbound(to: document, place, holding: number)
   }
 
   private func updateMap(_ object: ObjId, to node: EncodedNode) throws {
@@ -159,7 +159,7 @@ struct NodeWriter {
     case .scalar(let value): try document.insert(obj: object, index: index, value: value)
     case .counter(let counter, let number):
       try document.insert(obj: object, index: index, value: .Counter(Int64(number)))
-      try bind(counter, in: object, at: AnyCodingKey(index))
+      try bind(counter, number, in: object, at: AnyCodingKey(index))
     case .text(let text, let string): try text.write(string, to: document, object: try make(.Text))
     case .map, .nothing: try updateMap(try make(.Map), to: node)
     case .list: try updateList(try make(.List), to: node)

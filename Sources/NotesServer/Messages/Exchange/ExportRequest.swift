@@ -46,12 +46,12 @@ struct ExportRequest: EditorRequest {
     var place = path
     let bytes: [UInt8]
     switch format {
-    case .automerge: bytes = Array(document.saved)
-    case .meetingnotes: bytes = MeetingNotesFile(id: handle.id, data: document.saved).encoded
+    case .automerge: bytes = Array(document.save())
+    case .meetingnotes: bytes = MeetingNotesFile(id: handle.id, data: document.save()).encoded
     case .markdown: bytes = Array(try markdown(of: document).utf8)
     case .json: bytes = try json(of: handle, record).encoded() + [0x0A]
     case .automergeRepo:
-      bytes = Array(document.saved)
+      bytes = Array(document.save())
       place = RepoDirectory.snapshotPath(of: handle.id, holding: bytes, in: path)
     }
     let folder = (path as NSString).deletingLastPathComponent
@@ -91,12 +91,6 @@ struct ExportRequest: EditorRequest {
 
     var json: JSONValue { ["path": .string(path)] }
   }
-}
-
-extension Document {
-  /// The whole document, in the form that `save` writes. Calling `save` on the document itself would mark it as stored for
-  /// `encodeNewChanges`, by which the store finds new changes.
-  fileprivate var saved: Data { fork().save() }
 }
 
 extension Parameters {

@@ -28,6 +28,8 @@ extension Editor {
     if case .attached? = buffers[uri] { throw NotesError(.alreadyANote, "Already a note.") }
     if service.notebook.record(atURI: uri) != nil { throw NotesError(.alreadyANote, "Already a note.") }
     let contents = try await service.files.read(path).map { bytes in try FileContents(reading: bytes) }
+    // Another request may have adopted it meanwhile.
+    if let record = service.notebook.record(atURI: uri) { return record }
     let title = FileName.title(ofFile: path)
     // Nothing is awaited from here until the buffer is attached, so that no edit is lost between text and document.
     let text: [UInt8]

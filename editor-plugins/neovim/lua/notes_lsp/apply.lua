@@ -13,12 +13,15 @@ function M.has_final_newline(buf)
   return options.endofline or (options.fixendofline and not options.binary)
 end
 
--- The service does undo, because Neovim's own would remove other people's words. The service also stores the note, so a swap file
--- would only cause prompts. What another program writes arrives as an edit. Other people write the text, so it must not set options.
-function M.set_options(buf)
-  local options = vim.bo[buf]
-  options.swapfile, options.undofile, options.autoread, options.modeline = false, false, false, false
-  options.undolevels = -1
+-- The service does undo, because Neovim's own would remove others' words. While it runs it stores the note, so a swap file would
+-- only cause prompts. What another program writes arrives as an edit. Others write the text, so it must not set options.
+function M.set_options(buf, is_stored)
+  local options, shortmess = vim.bo[buf], vim.o.shortmess
+  -- Another Neovim may have the note, too.
+  vim.opt.shortmess:append("A")
+  options.swapfile = vim.go.swapfile and not is_stored and vim.v.exiting == vim.NIL
+  vim.o.shortmess = shortmess
+  options.undofile, options.autoread, options.modeline, options.undolevels = false, false, false, -1
 end
 
 function M.reset_options(buf)

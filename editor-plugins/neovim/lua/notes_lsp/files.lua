@@ -80,14 +80,14 @@ end
 
 -- Why a buffer cannot become a note; nil if it can.
 function M.why_no_note(buf)
-  if vim.bo[buf].buftype ~= "" then return "Only ordinary files can be notes" end
+  if vim.bo[buf].buftype ~= "" then return "Only regular files can be notes" end
   if api.nvim_buf_get_name(buf) == "" then return ":w {file} first: this buffer has no name yet" end
   local lines = table.concat(api.nvim_buf_get_lines(buf, 0, -1, true), " ")
   if vim.bo[buf].binary or text.sendable(lines) ~= lines then return "Not UTF-8: :set fenc=utf-8, :w, retry" end
 end
 
 local function attach_read(buf, place)
-  if note_of.of(buf) or M.why_no_note(buf) then return end
+  if note_of.of(buf) or vim.bo[buf].buftype ~= "" then return end
   local note = note_of.attach(buf, place.uri, place.id)
   note.file_stamp = not vim.bo[buf].modified and stamp(note.path) or nil
 end
@@ -117,7 +117,7 @@ function M.on_placed(event)
   M.know(event.path, event.uri, event.id)
   for _, buf in ipairs(api.nvim_list_bufs()) do
     local name = api.nvim_buf_get_name(buf)
-    if api.nvim_buf_is_loaded(buf) and name ~= "" and canonical(name) == canonical(event.path) then
+    if api.nvim_buf_is_loaded(buf) and not M.why_no_note(buf) and canonical(name) == canonical(event.path) then
       attach_read(buf, known[canonical(event.path)])
     end
   end
@@ -126,9 +126,7 @@ end
 -- Opens what notes/open, notes/create or notes/join has answered: {id, uri, path}.
 function M.open(result)
   if result.folder and #(result.items or {}) == 0 then return M.on_empty_meeting(result.id) end
-  if not result.path then
-    return
-  end
+  if not result.path then return end
   M.know_all({ result })
   if vim.bo.buftype == "nofile" then vim.cmd("wincmd p") end
   local buf = vim.fn.bufnr("^" .. vim.fn.escape(vim.fn.fnamemodify(result.path, ":p"), "\\*?[]{},$~") .. "$")
@@ -226,6 +224,7 @@ table.insert(note_of.listeners, {
     on("FileChangedShell", on_changed)
     on("BufWritePre", on_writing)
     on("BufWritePost", on_written)
+    on("BufUnload", function() note_of.flush(note, false) end)
     -- A note's file must have the whole text: a part of it would look as if another program had deleted the rest, for
     -- everyone.
     api.nvim_create_autocmd("FileWriteCmd", {

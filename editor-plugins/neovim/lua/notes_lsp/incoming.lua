@@ -42,7 +42,9 @@ service.on("notes/check", function(params)
   local note = note_of.with_uri(params.uri)
   if not note then return end
   note.opened = nil
+  note_of.flush(note, true)
   if params.version ~= note.version or #note.queue > 0 then return end
+  if table.concat(note.shadow):find("%z") then return note_of.send_whole(note) end
   if params.rev > note.last_seen then
     note.last_seen = params.rev
     note_of.ask_again(note)

@@ -28,11 +28,7 @@ end
 function M.all() return vim.tbl_values(notes) end
 function M.of(buf) return notes[buf == nil and api.nvim_get_current_buf() or buf] end
 
-function M.with_uri(uri)
-  for _, note in pairs(notes) do
-    if note.uri == uri then return note end
-  end
-end
+function M.with_uri(uri) return vim.tbl_filter(function(note) return note.uri == uri end, M.all())[1] end
 
 -- What b:notes_lsp tells others.
 function M.publish(note)
@@ -44,13 +40,17 @@ function M.publish(note)
   M.tell("on_published", note)
 end
 
--- Replaces what no note can hold in the buffer itself, so that both sides stay equal. Returns whether it did.
-local function mend(note, first, lines)
-  local has_mended = false
+-- Replaces what no note can hold in the buffer itself, so that both sides stay equal; a NUL by `nul`, or else as the rest.
+-- Returns whether it did.
+local function mend(note, first, lines, nul)
+  local options, has_mended = vim.bo[note.buf], false
   for index, line in ipairs(lines) do
-    local good = text.sendable(line)
+    local good = text.sendable(line, nul)
     if good ~= line then
+      local modifiable = options.modifiable
+      options.modifiable = true
       api.nvim_buf_set_lines(note.buf, first + index - 1, first + index, true, { good })
+      options.modifiable = modifiable
       say.warn("Line " .. (first + index) .. ": replaced an invalid character by U+FFFD")
       lines[index], has_mended = good, true
     end
@@ -69,15 +69,16 @@ local function send_change(note, change)
   M.publish(note)
 end
 
-local function take_all(note)
+local function take_all(note, nul)
   note.shadow = apply.lines_of(note.buf, #note.shadow == 1 and note.shadow[1] == "")
-  mend(note, 0, note.shadow)
+  mend(note, 0, note.shadow, nul)
   note.bytes = text.byte_count(note.shadow)
   note.tick, note.hint = api.nvim_buf_get_changedtick(note.buf), nil
 end
 
 -- Sends the whole text, which is correct in every state and repairs a wrong one.
 function M.send_whole(note)
+  if note.is_reading then return end
   take_all(note)
   send_change(note, { text = table.concat(note.shadow, "\n") })
 end
@@ -96,24 +97,28 @@ end
 -- Sends what the user has changed since the last call. Cheap if nothing has changed. `is_forced`: compares everything.
 function M.flush(note, is_forced)
   local buf = note.buf
-  if is_applying or not api.nvim_buf_is_loaded(buf) then return end
+  if is_applying or note.is_reading or not api.nvim_buf_is_loaded(buf) then return end
   if not is_forced and note.tick == api.nvim_buf_get_changedtick(buf) then return end
   local hint, total = note.hint, api.nvim_buf_line_count(buf)
   local above, below, new = 0, 0, nil
+  note.hint = nil
   local was_empty = #note.shadow == 1 and note.shadow[1] == ""
   if hint and not is_forced and not was_empty and total > 1 then
     local hidden = apply.has_final_newline(buf) and 1 or 0
     above, below = hint.above, hint.below + hidden
-    if above + below <= #note.shadow and above + hint.below <= total and hidden == note.hidden then
+    -- Neovim may name lines that the buffer does not have.
+    if hint.below >= 0 and above + below <= #note.shadow and above + hint.below <= total and hidden == note.hidden then
       new = api.nvim_buf_get_lines(buf, above, total - hint.below, true)
     end
   end
   if not new then
     above, below, new = 0, 0, apply.lines_of(buf, was_empty)
   end
-  mend(note, above, new)
-  note.tick, note.hint, note.hidden = api.nvim_buf_get_changedtick(buf), nil, apply.has_final_newline(buf) and 1 or 0
   local edit, grown = text.difference(note.shadow, above, below, new, caret_in(buf))
+  if edit and mend(note, above, new) then
+    edit, grown = text.difference(note.shadow, above, below, new, caret_in(buf))
+  end
+  note.tick, note.hint, note.hidden = api.nvim_buf_get_changedtick(buf), nil, apply.has_final_newline(buf) and 1 or 0
   if not edit then
     M.publish(note)
     return
@@ -163,9 +168,19 @@ local function take(note, message)
   end
 end
 
+-- Drains once, as soon as `later` calls.
+local function drain_by(later, note)
+  if note[later] then return end
+  note[later] = true
+  later(function()
+    note[later] = nil
+    M.drain(note)
+  end)
+end
+
 -- Sends pending edits, then applies received ones, unless the user is in the middle of something.
 function M.drain(note)
-  if note.is_draining or notes[note.buf] ~= note then return end
+  if note.is_draining or note.is_reading or notes[note.buf] ~= note then return end
   note.is_draining = true
   local ok, problem = pcall(function()
     M.flush(note, false)
@@ -186,22 +201,7 @@ function M.drain(note)
   end)
   note.is_draining = false
   if not ok then say.trouble(tostring(problem)) end
-  if #note.queue > 0 and not note.is_waiting then
-    note.is_waiting = true
-    say.when_free(function()
-      note.is_waiting = false
-      M.drain(note)
-    end)
-  end
-end
-
-local function drain_soon(note)
-  if note.is_scheduled then return end
-  note.is_scheduled = true
-  vim.schedule(function()
-    note.is_scheduled = false
-    M.drain(note)
-  end)
+  if #note.queue > 0 then drain_by(say.when_free, note) end
 end
 
 -- Shows a buffer to the service: first as a file that was opened, later as a buffer that outlived a service. From what
@@ -238,10 +238,11 @@ local function send_open(note)
 end
 
 -- A reload shows the file, not an edit of the user: the service compares it with the last known content of the file, so
--- that no unsaved words are lost.
+-- that no unsaved words are lost. It is shown even a NUL, which is replaced when the service has proved to know the text: else
+-- the line would be a new one.
 local function reopen(note)
-  note.was_open, note.had = false, {}
-  take_all(note)
+  note.was_open, note.had, note.is_reading = false, {}, false
+  take_all(note, "\0")
   note.version = note.version + 1
   -- What was typed since then is in the buffer already.
   note.opened, note.file_text = note.file_text, nil
@@ -250,6 +251,19 @@ end
 
 -- on_lines names the lines once for a whole command; on_bytes comes for each change in it, when the text is further already.
 local function listen(note)
+  -- From now on the text is the file's, not an edit of the user. :edit unloads a buffer and reads it again at once; only one
+  -- that stays unloaded is closed.
+  local function read_again(is_deaf)
+    note.is_reading = true
+    vim.schedule(function()
+      if notes[note.buf] ~= note then return end
+      if not api.nvim_buf_is_loaded(note.buf) then return M.detach(note.buf) end
+      if is_deaf then listen(note) end
+      apply.set_options(note.buf, service.is_ready())
+      reopen(note)
+      M.tell("on_reloaded", note)
+    end)
+  end
   api.nvim_buf_attach(note.buf, false, {
     on_lines = function(_, buf, _, first, _, new_last)
       if notes[buf] ~= note then return true end
@@ -257,31 +271,13 @@ local function listen(note)
       local below = api.nvim_buf_line_count(buf) - new_last
       local hint = note.hint or { above = first, below = below }
       note.hint = { above = math.min(hint.above, first), below = math.min(hint.below, below) }
-      drain_soon(note)
+      drain_by(vim.schedule, note)
     end,
     on_reload = function(_, buf)
       if notes[buf] ~= note then return true end
-      vim.schedule(function()
-        if notes[buf] == note and api.nvim_buf_is_loaded(buf) then
-          apply.set_options(note.buf)
-          reopen(note)
-          M.tell("on_reloaded", note)
-        end
-      end)
+      read_again(false)
     end,
-    on_detach = function(_, buf)
-      -- :edit unloads a buffer and reads it again at once; only one that stays unloaded is closed.
-      vim.schedule(function()
-        if notes[buf] == note and not api.nvim_buf_is_loaded(buf) then
-          M.detach(buf)
-        elseif notes[buf] == note then
-          listen(note)
-          apply.set_options(note.buf)
-          reopen(note)
-          M.tell("on_reloaded", note)
-        end
-      end)
-    end,
+    on_detach = function() read_again(true) end,
   })
 end
 
@@ -289,7 +285,8 @@ end
 local function keep_file_text(note)
   api.nvim_create_autocmd("BufReadPost", { buffer = note.buf, callback = function()
     if notes[note.buf] ~= note then return true end
-    note.file_text = table.concat(vim.tbl_map(text.sendable, apply.lines_of(note.buf, false)), "\n")
+    local lines = vim.tbl_map(function(line) return text.sendable(line, "\0") end, apply.lines_of(note.buf, false))
+    note.file_text = table.concat(lines, "\n")
   end })
 end
 
@@ -305,10 +302,11 @@ function M.attach(buf, uri, id)
     buf = buf, id = id or "", uri = uri, path = vim.fn.fnamemodify(api.nvim_buf_get_name(buf), ":p"), version = 1, rev = 0,
     shadow = { "" }, queue = {}, had = {}, peers = {}, last_seen = 0, is_open = false, was_open = false,
   }
-  take_all(note)
+  take_all(note, "\0")
+  note.opened = not vim.bo[buf].modified and table.concat(note.shadow, "\n") or nil
   note.hidden = apply.has_final_newline(buf) and 1 or 0
   notes[buf] = note
-  apply.set_options(note.buf)
+  apply.set_options(note.buf, service.is_ready())
   listen(note)
   keep_file_text(note)
   M.tell("on_attach", note)
@@ -331,6 +329,7 @@ end
 
 service.on_ready(function()
   for _, note in pairs(notes) do
+    apply.set_options(note.buf, true)
     M.flush(note, true)
     note.version = note.version + 1
     send_open(note)
@@ -340,6 +339,7 @@ end)
 service.on_gone(function()
   for _, note in pairs(notes) do
     note.is_open, note.queue, note.peers = false, {}, {}
+    apply.set_options(note.buf, false)
     M.tell("on_cursors", note)
     M.publish(note)
   end

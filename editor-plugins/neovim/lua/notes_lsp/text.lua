@@ -180,16 +180,16 @@ local function sequence_length(text, index)
   return 4
 end
 
--- The line with everything that cannot go into a note (broken UTF-8, and a NUL, which a line of Neovim holds as "\n")
--- replaced by U+FFFD; the line itself if it can.
-function M.sendable(line)
+-- The line with everything that cannot go into a note (broken UTF-8, a NUL, and "\n", as which Neovim holds a NUL itself)
+-- replaced by U+FFFD, or a NUL by `nul`; the line itself if it can.
+function M.sendable(line, nul)
   if not line:find("[\128-\255%z\n]") then return line end
   local parts, index, from = nil, 1, 1
   while index <= #line do
     local length = sequence_length(line, index)
     if not length then
       parts = parts or {}
-      table.insert(parts, line:sub(from, index - 1) .. "\239\191\189")
+      table.insert(parts, line:sub(from, index - 1) .. (line:byte(index) == 0 and nul or "\239\191\189"))
       from = index + 1
     end
     index = index + (length or 1)

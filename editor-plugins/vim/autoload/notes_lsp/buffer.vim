@@ -25,12 +25,7 @@ export def Of(bufnr: number): dict<any>
 enddef
 
 export def WithURI(uri: string): dict<any>
-  for note in notes->values()
-    if note.uri ==# uri
-      return note
-    endif
-  endfor
-  return {}
+  return notes->values()->filter((_, note) => note.uri ==# uri)->get(0, {})
 enddef
 
 # Makes a loaded buffer a note that the service looks after.
@@ -40,37 +35,32 @@ export def Attach(bufnr: number, uri: string, id: string): dict<any>
     Publish(notes[bufnr])
     return notes[bufnr]
   endif
-  var lines = text.OfBuffer(bufnr, true)
-  if sync.Mend(bufnr, lines, 0, len(lines))
-    lines = text.OfBuffer(bufnr, true)
-  endif
   final note = {
-    bufnr: bufnr, id: id, uri: uri, path: fnamemodify(bufname(bufnr), ':p'), version: 1, rev: 0, shadow: lines,
-    bytes: text.ByteCount(lines), queue: [], tick: getbufvar(bufnr, 'changedtick'), hint: {}, timer: 0, isOpen: false,
-    wasOpen: false, had: [], opened: v:null, lastSeen: 0, peers: [], lateCarets: {},
+    bufnr: bufnr, id: id, uri: uri, path: fnamemodify(bufname(bufnr), ':p'), version: 1, rev: 0, shadow: [''], bytes: 0,
+    queue: [], tick: 0, hint: {}, timer: 0, isOpen: false, wasOpen: false, had: [], lastSeen: 0, peers: [], lateCarets: {},
     listener: listener_add(OnChange, bufnr), info: {}, fileStamp: [], fileHash: '', isFileNews: false,
   }
   notes[bufnr] = note
-  setbufvar(bufnr, 'notes_lsp', note.info)
   condition.OnAttach(note)
   SetOptions(bufnr)
   SetAutocommands(bufnr)
   undo.Map(bufnr)
-  SendOpen(note)
-  presence.SendSoon(note)
+  OpenAsRead(note)
   return note
 enddef
 
-# The service does undo, because Vim's own would remove other people's words. The service also stores the note, so a
-# swap file would only cause prompts.
+# The service does undo, because Vim's own would remove other people's words. While it runs it also stores the note, so a
+# swap file would only cause prompts, as does one of another Vim that has the note.
 def SetOptions(bufnr: number)
-  setbufvar(bufnr, '&swapfile', false)
-  setbufvar(bufnr, '&undofile', false)
-  setbufvar(bufnr, '&undolevels', -1)
-  # What another program writes arrives as an edit, which keeps the cursor, the marks and unsaved changes.
-  setbufvar(bufnr, '&autoread', false)
-  # Other people write the text, so it must not set options.
-  setbufvar(bufnr, '&modeline', false)
+  const [hasSwap, shortmess] = [&g:swapfile && !service.IsReady() && v:exiting == v:null, &shortmess]
+  set shortmess+=A
+  # What another program writes arrives as an edit, which keeps cursor and marks. Others write the text: it sets no options.
+  for [option, value] in {swapfile: hasSwap, undofile: false, undolevels: -1, autoread: false, modeline: false}->items()
+    setbufvar(bufnr, $'&{option}', value)
+  endfor
+  &shortmess = shortmess
+  # :bdelete has removed it.
+  setbufvar(bufnr, 'notes_lsp', notes[bufnr].info)
 enddef
 
 def SetAutocommands(bufnr: number)
@@ -103,10 +93,9 @@ export def Detach(bufnr: number)
     execute $'autocmd! notes_lsp_buffer * <buffer={bufnr}>'
     undo.Unmap(bufnr)
     setbufvar(bufnr, 'notes_lsp', {})
-    setbufvar(bufnr, '&undolevels', &g:undolevels)
-    setbufvar(bufnr, '&swapfile', &g:swapfile)
-    setbufvar(bufnr, '&autoread', &g:autoread)
-    setbufvar(bufnr, '&modeline', &g:modeline)
+    for option in ['undolevels', 'swapfile', 'autoread', 'modeline']
+      setbufvar(bufnr, $'&{option}', eval($'&g:{option}'))
+    endfor
   endif
 enddef
 
@@ -122,7 +111,7 @@ def SendOpen(note: dict<any>)
   const filetype = getbufvar(note.bufnr, '&filetype')
   final params = {textDocument: {
     uri: note.uri, languageId: filetype ==# '' ? 'text' : filetype, version: note.version,
-    text: note.shadow->join("\n"),
+    text: text.Joined(note.shadow),
   }}
   if note.wasOpen && !empty(note.had)
     if note.rev > 0
@@ -139,10 +128,7 @@ def SendOpen(note: dict<any>)
   elseif note.id != ''
     params.notes = {id: note.id}
   endif
-  note.rev = 0
-  note.lastSeen = 0
-  note.queue = []
-  note.lateCarets = {}
+  note->extend({rev: 0, lastSeen: 0, queue: [], lateCarets: {}})
   if !note.wasOpen && note.opened == v:null
     # Kept until the service reports on the buffer: a service that ends before then has stored none of it.
     note.opened = params.textDocument.text
@@ -159,6 +145,7 @@ enddef
 # The service has started (again): shows it every note as it is now.
 export def OnServiceReady()
   for note in notes->values()
+    SetOptions(note.bufnr)
     sync.Flush(note, true)
     note.version += 1
     SendOpen(note)
@@ -168,8 +155,8 @@ enddef
 
 export def OnServiceGone()
   for note in notes->values()
-    note.isOpen = false
-    note.queue = []
+    note->extend({isOpen: false, queue: []})
+    SetOptions(note.bufnr)
     presence.Show(note, [])
     Publish(note)
   endfor
@@ -226,28 +213,17 @@ enddef
 # A reload shows the file, not an edit of the user: the service compares it with the last known content of the file, so
 # that no unsaved words are lost.
 def Reopen(note: dict<any>)
-  final lines = text.OfBuffer(note.bufnr, note.shadow == [''])
-  const isSendable = text.IsSendable(lines->join(''))
-  note.hint = {}
-  note.opened = v:null
-  if !note.isOpen
-    # What the service knew is outdated. The next one gets the file's text, and so knows what was typed since.
-    note.wasOpen = false
-    note.had = []
-    if isSendable && !getbufvar(note.bufnr, '&modified')
-      note.opened = lines->join("\n")
-    endif
-  endif
-  if !note.isOpen || !isSendable
-    sync.Flush(note, true)
-    return
-  endif
-  note.shadow = lines
-  note.bytes = text.ByteCount(note.shadow)
-  note.tick = getbufvar(note.bufnr, 'changedtick')
-  note.version += 1
-  note.wasOpen = false
-  note.had = []
+  note->extend({version: note.version + 1, wasOpen: false, had: []})
+  OpenAsRead(note)
+enddef
+
+# Shows the service the text as it was read, even a NUL, which sync.OnCheck replaces later: else its line would be a new one.
+# Without a service, the next one gets the file's text, and so knows what was typed since.
+def OpenAsRead(note: dict<any>)
+  note.shadow = text.OfBuffer(note.bufnr, note.shadow == [''])
+  sync.Mend(note.bufnr, note.shadow, 0, len(note.shadow), "\n")
+  note->extend({bytes: text.ByteCount(note.shadow), tick: getbufvar(note.bufnr, 'changedtick'), hint: {}})
+  note.opened = getbufvar(note.bufnr, '&modified') ? v:null : text.Joined(note.shadow)
   SendOpen(note)
   presence.SendSoon(note)
 enddef
@@ -276,8 +252,10 @@ enddef
 # an unmodified buffer that equals the file was read again. Returns whether that was so; if it was, shows the service the text,
 # as after any reload.
 export def NoticeReload(note: dict<any>, lines: list<string>): bool
-  # Text that no service has seen cannot be compared with what it knows.
-  if getbufvar(note.bufnr, '&modified') || !(note.isOpen || note.wasOpen)
+  # Text that no service has seen cannot be compared with what it knows. What the person changed, Vim reports, if it was also
+  # written since; a reload, it does not.
+  listener_flush(note.bufnr)
+  if !empty(note.hint) || getbufvar(note.bufnr, '&modified') || !(note.isOpen || note.wasOpen)
       || workingfile.Text(note.path) !=# lines->join("\n")
     return false
   endif

@@ -208,6 +208,10 @@ export def OnStatus(note: dict<any>, told: dict<any>, version: number = 0)
   if told->has_key('access')
     const was = note.access
     SetAccess(note, told.access)
+    # A view may have brought back the options of a time when the note was read-only.
+    if isFirst && getbufvar(note.bufnr, '&readonly') && !getbufvar(note.bufnr, '&modifiable')
+      ShowAccess(note)
+    endif
     if was ==# 'write' && IsReadOnly(note) && isFirst
       status.Warn(readOnlyLine)
     endif

@@ -48,11 +48,7 @@ export def URI(path: string): string
 enddef
 
 def EscapeBytes(name: string): string
-  var result = ''
-  for index in range(len(name))
-    result ..= printf('%%%02X', char2nr(name->strpart(index, 1)))
-  endfor
-  return result
+  return range(len(name))->mapnew((_, index) => printf('%%%02X', char2nr(name->strpart(index, 1))))->join('')
 enddef
 
 export def Absolute(path: string): string
@@ -62,7 +58,7 @@ enddef
 # Why a buffer cannot become a note; '' if it can.
 export def WhyNoNote(bufnr: number): string
   if getbufvar(bufnr, '&buftype') != ''
-    return 'Only ordinary files can be notes'
+    return 'Only regular files can be notes'
   elseif bufname(bufnr) == ''
     return ':w {file} first: this buffer has no name yet'
   elseif getbufvar(bufnr, '&binary') || !text.IsSendable(getbufline(bufnr, 1, '$')->join(''))

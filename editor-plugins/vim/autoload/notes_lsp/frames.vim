@@ -11,8 +11,12 @@ export def Reader(): dict<any>
   return {chunks: [], count: 0, need: -1}
 enddef
 
+# Stands for a NUL, which no string of Vim can hold; nor can a text of Unicode hold this.
+export const nul = "\U110000"
+
 export def Encode(message: dict<any>): string
-  const body = json_encode(message->copy()->extend({jsonrpc: '2.0'}))
+  const json = json_encode(message->copy()->extend({jsonrpc: '2.0'}))
+  const body = stridx(json, nul) < 0 ? json : json->split(nul, true)->join('\u0000')
   return $"Content-Length: {len(body)}\r\n\r\n{body}"
 enddef
 

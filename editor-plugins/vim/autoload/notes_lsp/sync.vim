@@ -22,16 +22,19 @@ var isApplying = false
 export def Flush(note: dict<any>, force: bool): bool
   timer_stop(note.timer)
   note.timer = 0
-  if isApplying || !bufloaded(note.bufnr) || (!force && note.tick == getbufvar(note.bufnr, 'changedtick'))
+  if isApplying || !bufloaded(note.bufnr)
+    return false
+  elseif !force && note.tick == getbufvar(note.bufnr, 'changedtick')
+    # What Vim has reported was not the user's.
+    note.hint = {}
     return false
   endif
-  var now = text.OfBuffer(note.bufnr, note.shadow == [''])
+  final now = text.OfBuffer(note.bufnr, note.shadow == [''])
   var difference = text.Difference(note.shadow, now, note.hint, Caret(note.bufnr))
   if !empty(difference) && buffer.NoticeReload(note, now)
     return false
   endif
   if !empty(difference) && Mend(note.bufnr, now, difference.at, difference.count)
-    now = text.OfBuffer(note.bufnr, note.shadow == [''])
     difference = text.Difference(note.shadow, now, {}, Caret(note.bufnr))
   endif
   note.hint = {}
@@ -57,18 +60,22 @@ def Caret(bufnr: number): dict<number>
   return {line: line('.') - 1, character: column, behind: column + width}
 enddef
 
-# Replaces what no note can hold (a NUL, half a character) in the buffer itself, so that both sides stay equal.
-export def Mend(bufnr: number, lines: list<string>, at: number, count: number): bool
+# Replaces what no note can hold (a NUL, half a character) in the buffer itself, so that both sides stay equal; and in `lines`.
+export def Mend(bufnr: number, lines: list<string>, at: number, count: number, nul = "\uFFFD"): bool
   const changed = lines->slice(at, at + count)
   if text.IsSendable(changed->join(''))
     return false
   endif
+  const modifiable = getbufvar(bufnr, '&modifiable')
+  setbufvar(bufnr, '&modifiable', true)
   for [index, line] in changed->items()
-    if !text.IsSendable(line)
-      setbufline(bufnr, at + index + 1, text.Sendable(line))
+    lines[at + index] = text.Sendable(line, nul)
+    if lines[at + index] !=# line
+      setbufline(bufnr, at + index + 1, lines[at + index])
       status.Warn($'Line {at + index + 1}: replaced an invalid character by U+FFFD')
     endif
   endfor
+  setbufvar(bufnr, '&modifiable', modifiable)
   return true
 enddef
 
@@ -84,14 +91,9 @@ enddef
 
 # Sends the whole text, which is correct in every state and repairs a wrong one.
 export def SendWhole(note: dict<any>)
-  var lines = text.OfBuffer(note.bufnr, note.shadow == [''])
-  if Mend(note.bufnr, lines, 0, len(lines))
-    lines = text.OfBuffer(note.bufnr, note.shadow == [''])
-  endif
-  note.shadow = lines
-  note.bytes = text.ByteCount(note.shadow)
-  note.tick = getbufvar(note.bufnr, 'changedtick')
-  note.hint = {}
+  note.shadow = text.OfBuffer(note.bufnr, note.shadow == [''])
+  Mend(note.bufnr, note.shadow, 0, len(note.shadow))
+  note->extend({bytes: text.ByteCount(note.shadow), tick: getbufvar(note.bufnr, 'changedtick'), hint: {}})
   SendChange(note, [{text: note.shadow->join("\n")}])
 enddef
 
@@ -197,6 +199,9 @@ export def OnCheck(params: dict<any>)
   endif
   note.opened = v:null
   if params.version != note.version || !empty(note.queue)
+    return
+  elseif text.HasNul(note.shadow)
+    SendWhole(note)
     return
   endif
   if params.rev > note.lastSeen

@@ -4,6 +4,8 @@ vim9script
 # A text is a list of lines, split at "\n"; a final newline shows as a last ''. "" is [''], "\n" is ['', ''].
 # A position is {line, character}, both from 0, `character` in UTF-8 bytes. An edit is {range: {start, end}, newText}.
 
+import autoload 'notes_lsp/frames.vim'
+
 # Whether a buffer's file ends with a newline that its lines do not show.
 export def HasFinalNewline(bufnr: number): bool
   return getbufvar(bufnr, '&endofline') || (getbufvar(bufnr, '&fixendofline') && !getbufvar(bufnr, '&binary'))
@@ -305,11 +307,28 @@ export def IsSendable(text: string): bool
   return !canCheck || iconv(text, 'utf-8', 'utf-8//IGNORE') ==# text
 enddef
 
-# The string with everything that cannot go into a note replaced by U+FFFD.
-export def Sendable(text: string): string
-  var result = ''
-  for character in text->split('\zs')
-    result ..= IsSendable(character) ? character : "\uFFFD"
-  endfor
-  return result
+# The string with everything that cannot go into a note replaced by U+FFFD, and a NUL by `nul`.
+export def Sendable(text: string, nul = "\uFFFD"): string
+  if IsSendable(text)
+    return text
+  elseif stridx(text, "\n") >= 0
+    return text->split("\n", true)->mapnew((_, part) => Sendable(part))->join(nul)
+  elseif len(text) < 64
+    return text->split('\zs')->mapnew((_, character) => IsSendable(character) ? character : "\uFFFD")->join('')
+  endif
+  # Looks letter by letter only around what is wrong, which takes long.
+  var middle = len(text) / 2
+  while middle > len(text) / 2 - 3 && IsInsideCharacter(text, middle)
+    middle -= 1
+  endwhile
+  return Sendable(text->strpart(0, middle)) .. Sendable(text->strpart(middle))
+enddef
+
+export def HasNul(lines: list<string>): bool
+  return stridx(lines->join(''), "\n") >= 0
+enddef
+
+# The lines as one text, with `frames.nul` for each NUL.
+export def Joined(lines: list<string>): string
+  return (HasNul(lines) ? lines->mapnew((_, line) => line->substitute("\n", frames.nul, 'g')) : lines)->join("\n")
 enddef

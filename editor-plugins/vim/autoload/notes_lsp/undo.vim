@@ -20,7 +20,7 @@ export def Map(bufnr: number)
     return
   endif
   for [key, verb] in keys->items()
-    execute $'nnoremap <buffer> <silent> {key} <ScriptCmd>Press("{key->substitute("^<", "<lt>", "")}", "{verb}")<CR>'
+    execute $'nnoremap <buffer> <silent> {key} <Cmd>call <SID>Press("{key->substitute("^<", "<lt>", "")}", "{verb}")<CR>'
   endfor
 enddef
 

@@ -38,7 +38,7 @@ enddef
 
 # A pattern that only this path matches.
 def Pattern(path: string): string
-  return path->escape(' ,*[{}\')
+  return path->escape(' ,*[{}\')->substitute('\$', '[$]', 'g')
 enddef
 
 # Identifies a version of a file without reading it.
