@@ -31,6 +31,26 @@ struct EditorEndTests {
     }
   }
 
+  /// The service has failed for good, and nothing but the editor has the words.
+  @Test func wordsThatOnlyEmacsHasAreInItsAutoSaveFileWhenItsTerminalCloses() throws {
+    let ana = try EmacsUnderTest(user: NotesUser("Ana"), seed: 92, maximumDelay: .zero)
+    _ = try ana.evaluate("(setq auto-save-default t)")
+    try ana.createNote("Tea")
+    _ = try ana.waitUntilAttached()
+    try ana.setServiceCommand { _ in ["false"] }
+    ana.session.killService()
+    try ana.waitForScreen("keeps failing")
+    try ana.beginTypingAtEnd()
+    try ana.session.terminal.type("precious")
+    try ana.waitForText("precious")
+    let program = KnownProcess(ana.session.terminal.programProcessId)
+    defer { program.send(SIGKILL) }
+    program.send(SIGHUP)
+    try ana.session.wait(for: "the end of Emacs") { !EditorSession.isRunning(program.id) }
+    let rescued = try String(contentsOfFile: ana.session.user.notes + "/#Tea.md#", encoding: .utf8)
+    #expect(rescued.contains("precious"))
+  }
+
   @Test func whatIsTypedInVimWithoutAServiceCanBeRecovered() throws { try typeWithoutService(VimUnderTest.self) }
   @Test(.enabled(if: NeovimUnderTest.isHere, "SKIPPED: needs nvim"))
   func whatIsTypedInNeovimWithoutAServiceCanBeRecovered() throws { try typeWithoutService(NeovimUnderTest.self) }

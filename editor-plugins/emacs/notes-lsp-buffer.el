@@ -118,7 +118,8 @@ are new to it."
               (seq-take (notes-lsp--note-had note) notes-lsp--remembered-services))))
     (notes-lsp--keep-access note)
     (notes-lsp--prove-soon note)
-    (notes-lsp--report-cursor-soon note)))
+    (notes-lsp--report-cursor-soon note))
+  (notes-lsp--choose-auto-save note))
 
 (defun notes-lsp--detach ()
   "Stop treating the current buffer as a note; tell the service."
@@ -139,6 +140,7 @@ are new to it."
                            (notes-lsp--note-prover note)))
         (when timer (cancel-timer timer)))
       (setq notes-lsp--notes (delq note notes-lsp--notes))
+      (notes-lsp--choose-auto-save note)
       (notes-lsp--release-buffer))))
 
 (defconst notes-lsp--local-hooks
@@ -162,11 +164,26 @@ are new to it."
   (pcase-dolist (`(,hook . ,function) notes-lsp--local-hooks)
     (add-hook hook function nil t))
   ;; The service keeps every word: Emacs need not write backups and auto-save files beside the notes.
-  (setq buffer-auto-save-file-name nil)
+  (notes-lsp--choose-auto-save (notes-lsp--current))
   (setq-local create-lockfiles nil
               backup-inhibited t
               global-auto-revert-ignore-buffer t)
   (when (bound-and-true-p auto-revert-mode) (auto-revert-mode -1)))
+
+(defvar-local notes-lsp--auto-saved nil "Non-nil if this buffer was auto-saved before it was a note.")
+(put 'notes-lsp--auto-saved 'permanent-local t)
+
+(defun notes-lsp--choose-auto-save (note)
+  "Let Emacs auto-save NOTE, as it did before, if no service keeps its words."
+  (when (and note (buffer-live-p (notes-lsp--note-buffer note)))
+    (with-current-buffer (notes-lsp--note-buffer note)
+      (cond ((not (notes-lsp--note-open note))
+             (when (and notes-lsp--auto-saved buffer-file-name (not buffer-auto-save-file-name))
+               (auto-save-mode 1)))
+            (buffer-auto-save-file-name
+             (setq notes-lsp--auto-saved t)
+             (delete-auto-save-file-if-necessary) ; only one that this Emacs has written
+             (setq buffer-auto-save-file-name nil))))))
 
 (defun notes-lsp--release-buffer ()
   "Undo in the current buffer what `notes-lsp--prepare-buffer' did.
@@ -224,13 +241,17 @@ It never had what others wrote in between."
           (notes-lsp--did-open note t)))))
   (force-mode-line-update t))
 
+(defvar notes-lsp--stored nil "Non-nil if Emacs ends and the service has stored everything.")
+
 (defun notes-lsp--offline ()
   "Note that the service does not listen any more."
   (dolist (note notes-lsp--notes)
     (setf (notes-lsp--note-open note) nil
           (notes-lsp--note-queue note) nil)
     (unless (notes-lsp-service-restarting-p) (notes-lsp--unwatch-file note))
-    (notes-lsp--forget-peers note))
+    (notes-lsp--forget-peers note)
+    ;; Emacs auto-saves when it ends, and need not if the service has stored everything.
+    (unless notes-lsp--stored (notes-lsp--choose-auto-save note)))
   (force-mode-line-update t))
 
 (defun notes-lsp--flush-all ()

@@ -164,6 +164,7 @@ Called from a message handler."
   "Ask the service soon whether all have what NOTE has, if that is not known."
   (let ((proven (notes-lsp--note-proven note)))
     (when (and (null (notes-lsp--note-prover note)) (notes-lsp--note-open note)
+               (not (notes-lsp--stalled))
                (notes-lsp--note-id note)
                (not (eql proven (notes-lsp--note-version note)))
                (or (null proven)
@@ -231,7 +232,8 @@ the buffer when the queue is empty, and nothing else draws the line then."
     (concat "waiting for " (plist-get (notes-lsp--note-status note) :waiting)))
    (t
     (let* ((status (notes-lsp--note-status note))
-           (since (notes-lsp--note-unstored note))
+           (since (or (notes-lsp--note-unstored note)
+                      (and (notes-lsp--pending-p note) (notes-lsp--stalled))))
            (network (or (plist-get status :network) "on")))
       (string-join
        (append

@@ -85,6 +85,13 @@ recursive edit, a keyboard macro, or an input method's draft."
       (notes-lsp--drain note))
     (notes-lsp--hear-quit)))
 
+(defun notes-lsp--flush-unless-stalled (note)
+  "Send NOTE's own changes, if the service reads.
+Return non-nil if nothing is left to send.  Meanwhile they come together."
+  (if (and (notes-lsp--stalled) (notes-lsp--pending-p note))
+      nil
+    (notes-lsp--flush note)))
+
 (defun notes-lsp--drain (note)
   "Send NOTE's own changes, then do what its queue says, as far as is safe."
   (when (and (notes-lsp--note-blocked note) (not (notes-lsp--note-open note))
@@ -94,7 +101,7 @@ recursive edit, a keyboard macro, or an input method's draft."
     (setf (notes-lsp--note-busy note) t)
     (unwind-protect
         (with-current-buffer (notes-lsp--note-buffer note)
-          (let ((clean (notes-lsp--flush note))
+          (let ((clean (notes-lsp--flush-unless-stalled note))
                 (deadline (+ (float-time) notes-lsp--slice-seconds))
                 (over nil))
             (if (and (notes-lsp--note-queue note) (notes-lsp--unsafe-p))
@@ -103,7 +110,7 @@ recursive edit, a keyboard macro, or an input method's draft."
               (while (and clean (not over) (notes-lsp--note-queue note))
                 (notes-lsp--obey note (pop (notes-lsp--note-queue note)))
                 (notes-lsp--hear-quit)
-                (setq clean (notes-lsp--flush note)
+                (setq clean (notes-lsp--flush-unless-stalled note)
                       over (> (float-time) deadline)))
               (when (and clean (notes-lsp--note-queue note)) (notes-lsp--schedule note))
               (when clean (notes-lsp--show-peers note))
@@ -136,7 +143,7 @@ recursive edit, a keyboard macro, or an input method's draft."
         (notes-lsp--guarded (buffer-name buffer)
           (when (notes-lsp--pending-p note)
             (if (or executing-kbd-macro (notes-lsp--note-busy note)
-                    (notes-lsp--note-blocked note))
+                    (notes-lsp--note-blocked note) (notes-lsp--stalled))
                 (notes-lsp--schedule note)
               (notes-lsp--flush note)
               (notes-lsp--prove-soon note)))

@@ -280,7 +280,7 @@ After an edit of others the same place may be before other letters."
 
 (defun notes-lsp--send-cursor (note)
   "Send the caret of NOTE, if the service knows the text it is in."
-  (when (and (notes-lsp--note-open note) (not (notes-lsp--pending-p note)))
+  (when (and (notes-lsp--note-open note) (not (notes-lsp--pending-p note)) (not (notes-lsp--stalled)))
     (let ((range (notes-lsp--own-range)))
       (setf (notes-lsp--note-cursor-sent note)
             (list range (notes-lsp--note-version note) (notes-lsp--note-rev note))

@@ -24,6 +24,7 @@
 (require 'subr-x)
 (require 'notes-lsp-news)
 (require 'notes-lsp-reading)
+(require 'notes-lsp-sending)
 
 (declare-function notes-lsp--introduce "notes-lsp-introduction" (name))
 (defvar notes-lsp-command)
@@ -54,6 +55,10 @@
 
 (defclass notes-lsp--connection (jsonrpc-process-connection) ()
   :documentation "The link to one notes-lsp process.")
+
+(cl-defmethod jsonrpc-connection-send :around ((link notes-lsp--connection) &rest _)
+  "Send over LINK without waiting for a process that does not read."
+  (notes-lsp--send-within-moment (jsonrpc--process link) #'cl-call-next-method))
 
 (defvar notes-lsp--link nil "The current `notes-lsp--connection', or nil.")
 (defvar notes-lsp--state 'stopped
@@ -86,6 +91,10 @@ The other, if it cannot be started, with a line that says why.")
   "Return non-nil if the service runs and has been initialized."
   (and (eq notes-lsp--state 'ready) notes-lsp--link
        (jsonrpc-running-p notes-lsp--link)))
+
+(defun notes-lsp--stalled ()
+  "Return since when the service has not read all that it was sent, or nil."
+  (and notes-lsp--link (notes-lsp--stalled-since (jsonrpc--process notes-lsp--link))))
 
 (defun notes-lsp-service-restarting-p ()
   "Return non-nil if the service comes back by itself."
@@ -319,8 +328,7 @@ Signal a `user-error' if it does not become ready."
             notes-lsp--quick-deaths (if quick (1+ notes-lsp--quick-deaths) 1)
             notes-lsp--failure "The service stopped and restarts; typing is kept")
       (if (and quick (>= notes-lsp--quick-deaths notes-lsp--quick-deaths-allowed))
-          (progn
-            (notes-lsp--fail "The service keeps failing. :NotesDoctor shows why"))
+          (notes-lsp--fail "The service keeps failing. :NotesDoctor shows why")
         (setq notes-lsp--state 'waiting
               notes-lsp--restart-timer
               (run-with-timer (* 0.1 (expt 2 (1- notes-lsp--quick-deaths))) nil
@@ -332,11 +340,11 @@ Signal a `user-error' if it does not become ready."
   "Close LINK's process and its buffers now."
   (let ((process (jsonrpc--process link)))
     (set-process-sentinel process #'ignore)
-    (when (process-get process 'notes-lsp-timer)
-      (cancel-timer (process-get process 'notes-lsp-timer)))
+    (dolist (timer '(notes-lsp-timer notes-lsp-pusher))
+      (when (process-get process timer) (cancel-timer (process-get process timer))))
     (delete-process process)
-    (ignore-errors (kill-buffer (process-buffer process)))
-    (ignore-errors (kill-buffer (jsonrpc-stderr-buffer link)))))
+    (dolist (buffer (list (process-buffer process) (jsonrpc-stderr-buffer link)))
+      (ignore-errors (kill-buffer buffer)))))
 
 (provide 'notes-lsp-service)
 ;;; notes-lsp-service.el ends here

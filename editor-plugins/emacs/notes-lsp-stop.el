@@ -11,6 +11,8 @@
 
 (require 'notes-lsp-service)
 
+(defvar notes-lsp--stored)
+
 (defun notes-lsp--dead-p (process)
   "Return non-nil if PROCESS is dead, be it reported or not."
   (or (not (process-live-p process))
@@ -34,17 +36,17 @@ LEAVING means that Emacs itself ends, maybe inside a signal handler; then
 the answer of the service, by which everything is stored, must do."
   (when notes-lsp--restart-timer (cancel-timer notes-lsp--restart-timer))
   (setq notes-lsp--restart-timer nil)
-  (let ((link notes-lsp--link))
+  (let ((link notes-lsp--link) (notes-lsp--stored nil))
     (when (notes-lsp-service-ready-p)
       (notes-lsp--guarded "stopping"
         (run-hooks 'notes-lsp--before-stop-hook)
-        (let ((process (jsonrpc--process link)) stored)
+        (let ((process (jsonrpc--process link)) answered)
           (jsonrpc-async-request link :shutdown nil :timeout 3
-                                 :success-fn (lambda (_) (setq stored t))
-                                 :error-fn (lambda (_) (setq stored t))
+                                 :success-fn (lambda (_) (setq answered t notes-lsp--stored leaving))
+                                 :error-fn (lambda (_) (setq answered t))
                                  :timeout-fn #'ignore)
           (set-process-sentinel process #'ignore)
-          (notes-lsp--await-last process (lambda () stored))
+          (notes-lsp--await-last process (lambda () answered))
           (when (process-live-p process)
             (jsonrpc-notify link :exit (notes-lsp--empty))
             (unless leaving (notes-lsp--await-last process #'ignore))))))

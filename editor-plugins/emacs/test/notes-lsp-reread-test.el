@@ -28,10 +28,10 @@ Emacs asks about local variables there, and so runs timers."
   (declare (indent 0) (debug t))
   `(notes-test-with "saved\n"
      (goto-char (point-max))
-     (insert "own\n")
+     (insert "mine\n")
      (notes-test-sync)
      (should (notes-test-receive (notes-test-edit '((2 0 2 0 "other\n")))))
-     (should (equal notes-test-mirror "saved\nown\nother\n"))
+     (should (equal notes-test-mirror "saved\nmine\nother\n"))
      ,@body))
 
 (defmacro notes-test-said-later (&rest body)
@@ -133,7 +133,7 @@ Emacs asks about local variables there, and so runs timers."
       (should (equal (notes-test-said-later (find-file-literally file))
                      "Bytes are not shared. C-x C-v RET opens the note")))
     (should (equal (notes-test-methods) '(:textDocument/didChange :textDocument/didClose)))
-    (should (equal notes-test-mirror "saved\nown\nother\nlast\n"))
+    (should (equal notes-test-mirror "saved\nmine\nother\nlast\n"))
     (should (equal (notes-test-text) "saved\n"))
     (should-not (notes-lsp--current))
     (should (equal notes-lsp--gone "shown as bytes"))
@@ -149,7 +149,7 @@ Emacs asks about local variables there, and so runs timers."
     (should (equal (notes-test-methods) '(:textDocument/didClose)))
     (should (string-match-p "7361 7665 640a" (notes-test-text)))
     (should-not (notes-lsp--current))
-    (should (equal notes-test-mirror "saved\nown\nother\n"))
+    (should (equal notes-test-mirror "saved\nmine\nother\n"))
     (should-error (notes-lsp--attach (notes-lsp--path-uri file)) :type 'user-error)))
 
 (ert-deftest notes-test-a-hex-dump-that-is-declined-leaves-the-note ()
@@ -159,6 +159,49 @@ Emacs asks about local variables there, and so runs timers."
     (insert "more")
     (notes-test-sync)
     (should (equal (notes-test-methods) '(:textDocument/didChange)))))
+
+;;; Auto-saving
+
+(ert-deftest notes-test-emacs-auto-saves-only-while-no-service-keeps-the-words ()
+  (notes-test-with "saved\n"
+    (notes-lsp-mode -1)
+    (auto-save-mode 1)
+    (let ((auto (make-auto-save-file-name)))
+      (setq notes-test-note (notes-lsp--attach (notes-lsp--path-uri file) "id"))
+      (should-not buffer-auto-save-file-name)
+      (emacs-lisp-mode)
+      (should-not buffer-auto-save-file-name)
+      ;; What another Emacs has left is not this one's to delete.
+      (write-region "rescued\n" nil auto nil 'silent)
+      (notes-lsp--offline)
+      (notes-lsp--reattach)
+      (should (file-exists-p auto))
+      (delete-file auto)
+      (notes-lsp--offline)
+      (insert "precious ")
+      (emacs-lisp-mode)
+      (do-auto-save t t)
+      (should (equal "precious saved\n" (with-temp-buffer (insert-file-contents auto) (buffer-string))))
+      (notes-lsp--reattach)
+      (should-not buffer-auto-save-file-name)
+      (should-not (file-exists-p auto))
+      ;; All is stored when Emacs ends.
+      (let ((notes-lsp--stored t)) (notes-lsp--offline))
+      (should-not buffer-auto-save-file-name)
+      (notes-lsp--reattach)
+      (notes-lsp-mode -1)
+      (should buffer-auto-save-file-name))))
+
+(ert-deftest notes-test-a-person-who-wants-no-auto-save-files-gets-none ()
+  (notes-test-with "saved\n"
+    (notes-lsp-mode -1)
+    (auto-save-mode -1)
+    (setq notes-lsp--auto-saved nil
+          notes-test-note (notes-lsp--attach (notes-lsp--path-uri file) "id"))
+    (notes-lsp--offline)
+    (should-not buffer-auto-save-file-name)
+    (notes-lsp-mode -1)
+    (should-not buffer-auto-save-file-name)))
 
 (provide 'notes-lsp-reread-test)
 ;;; notes-lsp-reread-test.el ends here

@@ -11,6 +11,7 @@
 (require 'cl-lib)
 (require 'ert)
 (require 'notes-lsp)
+(require 'notes-mirror)
 
 (defun notes-test-wait (predicate)
   "Let things happen until PREDICATE returns non-nil.
@@ -49,6 +50,94 @@ What hangs fails after two minutes; how busy the machine is proves nothing."
                  (funcall accept process seconds))))
       (should (notes-lsp--wait 120 (lambda () done))))
     (should-not (memql 0.05 waits))))
+
+(defmacro notes-test-with-reader (&rest body)
+  "Evaluate BODY with a service that reads once told to.
+The function `got' returns what it has read."
+  (declare (indent 0) (debug t))
+  `(let* ((folder (make-temp-file "notes-test" t))
+          (go (expand-file-name "go" folder)) (log (expand-file-name "log" folder))
+          (command (format "while ! [ -e %s ]; do sleep 0.02; done; exec cat > %s" go log))
+          (notes-lsp--link
+           (make-instance 'notes-lsp--connection
+                          :name (format "reader %d" (cl-incf notes-lsp--starts))
+                          :process (lambda ()
+                                     (make-process :name "reader" :command (list "sh" "-c" command) :noquery t
+                                                   :connection-type 'pipe :coding 'utf-8-emacs-unix))
+                          :events-buffer-scrollback-size 0))
+          (notes-lsp--state 'ready))
+     (cl-flet ((begin-reading () (write-region "" nil go nil 'silent))
+               (got () (with-temp-buffer
+                         (when (file-exists-p log) (insert-file-contents log))
+                         (buffer-string))))
+       (ignore #'begin-reading #'got)
+       (unwind-protect (progn ,@body)
+         (notes-lsp--end-process notes-lsp--link)
+         (delete-directory folder t)))))
+
+(ert-deftest notes-test-a-service-that-does-not-read-holds-nothing-up ()
+  (notes-test-with-reader
+    (with-timeout (120 (ert-fail "Emacs waits for the service"))
+      (notes-lsp-service-notify :a (list :text (make-string 300000 ?x)))
+      (should (notes-lsp--stalled))
+      (notes-lsp-service-notify :b (list :text "é"))
+      (notes-lsp-service-notify :c (list :text (make-string 100000 ?y)))
+      (begin-reading)
+      (notes-test-wait (lambda () (not (notes-lsp--stalled)))))
+    ;; All of it, in order, and only once.
+    (notes-lsp-service-notify :d (list :text "z"))
+    (notes-test-wait (lambda () (string-suffix-p "\"z\"}}" (got))))
+    (should (equal (replace-regexp-in-string "Content-Length: [0-9]+\r?\n\r?\n" "" (got))
+                   (mapconcat (pcase-lambda (`(,method ,text))
+                                (format "{\"jsonrpc\":\"2.0\",\"method\":\"%s\",\"params\":{\"text\":\"%s\"}}"
+                                        method text))
+                              `(("a" ,(make-string 300000 ?x)) ("b" "é") ("c" ,(make-string 100000 ?y)) ("d" "z"))
+                              "")))))
+
+(ert-deftest notes-test-a-message-sent-by-a-timer-while-another-waits-holds-nothing-up ()
+  (notes-test-with-reader
+    (with-timeout (120 (ert-fail "Emacs waits for the service"))
+      (let* ((sent 0)
+             (send (lambda ()
+                     (notes-lsp-service-notify :b (list :text (make-string 1000 ?b)))
+                     (cl-incf sent))))
+        ;; While this one waits, the time of the other is up.
+        (run-with-timer 0.05 nil send)
+        (notes-lsp-service-notify :a (list :text (make-string 300000 ?x)))
+        (notes-test-wait (lambda () (= sent 1)))
+        (begin-reading)
+        (notes-test-wait (lambda () (not (notes-lsp--stalled))))))))
+
+(ert-deftest notes-test-a-suspended-service-is-sent-nothing-until-it-goes-on ()
+  (notes-test-with-reader
+    (let ((process (jsonrpc--process notes-lsp--link)))
+      (begin-reading)
+      (signal-process process 'SIGSTOP)
+      (notes-test-wait (lambda () (eq 'stop (process-status process))))
+      (should (notes-lsp--stalled))
+      (signal-process process 'SIGCONT)
+      (notes-test-wait (lambda () (not (notes-lsp--stalled)))))))
+
+(ert-deftest notes-test-what-is-typed-while-the-service-does-not-read-is-sent-in-one-piece ()
+  (let (stalled)
+    (notes-test-with "one\n"
+      (cl-letf (((symbol-function 'notes-lsp--stalled) (lambda () stalled)))
+        (setq stalled (- (float-time) 3))
+        (dolist (word '("two " "three "))
+          (insert word)
+          (notes-lsp--after-command)
+          (notes-lsp--drain notes-test-note)
+          (notes-lsp--send-cursor notes-test-note))
+        (should (equal notes-test-mirror "one\n"))
+        (should (string-match-p "not stored" (notes-lsp--lighter)))
+        (setq stalled nil)
+        (notes-test-sync)
+        (should (= 1 (notes-test-change-count #'always)))
+        ;; What ends a note does not wait.
+        (insert "four ")
+        (setq stalled (float-time))
+        (notes-lsp-mode -1)
+        (should (equal notes-test-mirror (buffer-string)))))))
 
 (provide 'notes-lsp-service-test)
 ;;; notes-lsp-service-test.el ends here
