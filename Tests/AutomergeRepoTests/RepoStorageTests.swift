@@ -78,7 +78,7 @@ import Testing
       try await world.flush("a")
       try await world.clock.run(until: "no merge is running") { again.isCompacting == false }
     }
-    try await store.save(lost.key, lost.data)
+    try await world.stores["a"]?.save(lost.key, lost.data)
     world.crash("a")
     world.start("a")
     let healed = try #require(try await world.handle(handle.id, at: "a"))

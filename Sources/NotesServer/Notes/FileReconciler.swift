@@ -79,10 +79,7 @@ final class FileReconciler {
     holding held: (any NoteClaim)? = nil
   ) async throws {
     await openFiles.settle(key)
-    guard !openFiles.isWaiting(key) else {
-      planner?.plan(handle, text: nil)
-      return
-    }
+    await openFiles.settleUnfinished(key)
     guard notebook[key]?.path != nil, !isOpen(key), let claim = held ?? claim(key, handle) else {
       return
     }

@@ -356,7 +356,7 @@ final class OpenFile {
     return await merged(
       contents, certain,
       possible: [claims.origin == nil ? nil : known].compactMap(\.self) + claims.bases + client + (editorTexts ?? []),
-      written: claims.written + client)
+      written: claims.written)
   }
 
   private func merged(

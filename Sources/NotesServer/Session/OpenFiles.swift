@@ -43,6 +43,17 @@ final class OpenFiles {
     if !environment.openNotes.contains(key), files[key]?.isWaiting != true { files[key] = nil }
   }
 
+  /// Returns when this file, which another program was writing, is complete.
+  func settleUnfinished(_ key: NoteKey) async {
+    for _ in 0..<Self.maximumLooks where isWaiting(key) {
+      guard await environment.clock.pause(for: OpenFile.quietTime) else { return }
+      await settle(key)
+    }
+  }
+
+  /// An empty file may be unfinished for ten seconds.
+  private static let maximumLooks = 60
+
   /// Whether this file is to be examined again in a moment.
   func isWaiting(_ key: NoteKey) -> Bool { files[key]?.isWaiting ?? false }
 

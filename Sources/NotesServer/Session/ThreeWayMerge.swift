@@ -11,7 +11,7 @@ struct ThreeWayMerge: Sendable {
   let gate: OpenBuffer.Gate
   /// Further candidates: one counts only if the buffer's text lacks nothing of it.
   let possibleBases: [TextBase]
-  /// What clients have, or say that they have written to the file.
+  /// What clients say that they have written to the file.
   let writtenTexts: [TextBase]
   /// Whether to bring what was typed into an item's old text to its new text in any case, when others moved the item meanwhile:
   /// the processes that have the item open do.
