@@ -53,7 +53,7 @@ extension Document {
   }
 
   /// The changes after a mark, as chunks; all, if some of those before it have been removed. Unlike `encodeNewChanges`, it does
-  /// not depend on what other callers have encoded or saved.
+  /// not depend on what others have encoded or saved.
   ///
   /// - Returns: with the chunks the heads, and the mark after them, of the same moment
   /// - Complexity: O(n) in these changes
@@ -85,7 +85,7 @@ extension Document {
   package var isUntouched: Bool { withCore { $0.graph.count == 0 && $0.queue.isEmpty && $0.transaction == nil } }
 }
 
-/// How much of a document's history somebody has, in the order in which this replica received it.
+/// A prefix of a document's history, in the order in which this replica received the changes: what a store has, say.
 package struct HistoryMark: Hashable, Sendable {
   package private(set) var changeCount = 0
   fileprivate var removalCount = 0

@@ -173,9 +173,12 @@ public final class JournalFiles: Sendable {
     close(lock)
   }
 
-  /// A shared lock: several processes, and several tasks of one, may find the same journal at once.
+  /// A shared lock: several processes, and several tasks of one, may find the same journal at once. One of them may just have
+  /// removed it: then the lock must not be made again.
   private func lockOfDead(_ run: String) -> Int32? {
-    guard let lock = Self.openFile(path(run, "lock"), O_RDWR | O_CREAT) else { return nil }
+    let path = path(run, "lock")
+    let creating = Self.segments(of: run, in: directory).isEmpty ? 0 : O_CREAT
+    guard let lock = Self.openFile(path, O_RDWR | creating) else { return nil }
     if flock(lock, LOCK_SH | LOCK_NB) == 0 { return lock }
     close(lock)
     return nil

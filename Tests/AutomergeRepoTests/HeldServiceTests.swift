@@ -146,7 +146,7 @@ import Testing
     connections.hold(large, of: ben)
     connections.hold(large, of: mal)
     #expect(connections.isConnected(ben) && connections.isConnected(mal))
-    // A peer in debt goes first, whoever has sent most.
+    // A peer in debt is disconnected first, even if another peer has sent more.
     connections.turns.end(mal, excess: 2 * IncomingTurns.excessByteCount)
     connections.hold(1, of: ben)
     #expect(connections.isConnected(ben) && connections.isConnected(eva) && !connections.isConnected(mal))

@@ -67,19 +67,29 @@ import Testing
     func network(_ provider: any NetworkProvider, received message: RepoMessage, from peer: PeerId) {}
   }
 
-  @Test @AutomergeRepo func whatIsMadeOfKeptChangesIsFoundByThoseWhoLookForItAlready() async throws {
+  /// The repo "a" looks for a document that it lacks, and its only peer does not answer.
+  @AutomergeRepo
+  private func worldThatAsksAMutePeer() async throws -> (RepoWorld, DocumentId, Mute) {
     let world = RepoWorld(random: RandomSource(SeededGenerator(seed: 8)))
     let repo = world.start("a")
-    let (mute, sink) = (world.network.provider(), Mute())
-    mute.start(as: LocalPeer(peerId: PeerId("mute")), delegate: sink)
+    let (provider, mute) = (world.network.provider(), Mute())
+    provider.start(as: LocalPeer(peerId: PeerId("mute")), delegate: mute)
     world.network.connect(PeerId("a"), PeerId("mute"))
     let id = try id()
-    let kept = try Document.note("kept").save()
-    var found: DocHandle?
-    Task { @AutomergeRepo in if case .found(let handle) = await repo.find(id) { found = handle } }
+    Task { @AutomergeRepo in _ = await repo.find(id) }
     try await world.clock.run(until: "the peer is asked", horizon: .seconds(3)) {
       repo.entries[id]?.handle?.sync.linkedPeers.isEmpty == false
     }
+    return (world, id, mute)
+  }
+
+  @Test @AutomergeRepo func whatIsMadeOfKeptChangesIsFoundByThoseWhoLookForItAlready() async throws {
+    let (world, id, mute) = try await worldThatAsksAMutePeer()
+    defer { withExtendedLifetime(mute) {} }
+    let repo = try #require(world.repos["a"])
+    let kept = try Document.note("kept").save()
+    var found: DocHandle?
+    Task { @AutomergeRepo in if case .found(let handle) = await repo.find(id) { found = handle } }
     #expect(try repo.make(id, of: kept) != nil)
     try await world.clock.run(until: "it is found", horizon: .seconds(3)) { found != nil }
     let handle = try #require(found)
@@ -92,16 +102,9 @@ import Testing
 
   /// A peer that never answers has nothing to say about a document that the program has.
   @Test @AutomergeRepo func whatAProgramImportsIsHereAtOnceThoughAPeerIsAskedForIt() async throws {
-    let world = RepoWorld(random: RandomSource(SeededGenerator(seed: 8)))
-    let repo = world.start("a")
-    let (mute, sink) = (world.network.provider(), Mute())
-    mute.start(as: LocalPeer(peerId: PeerId("mute")), delegate: sink)
-    world.network.connect(PeerId("a"), PeerId("mute"))
-    let id = try id()
-    Task { @AutomergeRepo in _ = await repo.find(id) }
-    try await world.clock.run(until: "the peer is asked", horizon: .seconds(3)) {
-      repo.entries[id]?.handle?.sync.linkedPeers.isEmpty == false
-    }
+    let (world, id, mute) = try await worldThatAsksAMutePeer()
+    defer { withExtendedLifetime(mute) {} }
+    let repo = try #require(world.repos["a"])
     let before = world.clock.now
     let handle = try await repo.import(doc: try .note("mine"), id: id)
     #expect(world.clock.now == before)

@@ -54,6 +54,19 @@ import Testing
     #expect(await other.livingRuns() == ["aa"])
   }
 
+  @Test func theLockOfAProcessThatWroteNothingGoes() async throws {
+    let home = try TemporaryDirectory()
+    let journal = JournalFiles(home: home.path, run: "bb"), folder = home.path + "/journal"
+    try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+    try Data().write(to: URL(fileURLWithPath: folder + "/aa.lock"))
+    #expect(await journal.deadRuns() == ["aa"])
+    #expect(await journal.read("aa") == nil)
+    await journal.remove("aa")
+    await journal.remove("aa")
+    #expect(await journal.deadRuns() == [])
+    #expect(try FileManager.default.contentsOfDirectory(atPath: folder) == [])
+  }
+
   @Test func aDeadProcessIsFoundByAllWhoLookAtOnce() async throws {
     let home = try TemporaryDirectory()
     do {

@@ -5,7 +5,7 @@ import Foundation
 extension Repo {
   /// Adds a document under an id of the program's own. Stores it, and announces it to the peers that the policy allows.
   ///
-  /// - Throws: `alreadyExists` if there is a document with this id in memory or in the store, or a search for it; `deleted`, `storage`, `stopped`
+  /// - Throws: `alreadyExists` if the repo or its store has this document, or searches for it; `deleted`, `storage`, `stopped`
   public func create(doc: Document = Document(), id: DocumentId) async throws(RepoError) -> DocHandle {
     guard !connections.isStopped else { throw .stopped }
     guard entries[id] == nil else { throw .alreadyExists(id) }

@@ -90,8 +90,12 @@ final class KilledJournals {
   /// is unavailable now stays, and is read again when the document arrives, and when the next process starts.
   func recover(_ repo: Repo, _ storage: any StorageProvider) async {
     for run in await files.deadRuns() {
-      guard let content = await content(of: run) else { continue }
-      defer { handled.insert(run) }
+      handled.insert(run)
+      // The process was killed before it wrote anything, or another one has just read its journal.
+      guard let content = await content(of: run) else {
+        await files.remove(run)
+        continue
+      }
       do {
         var unplaced: Set<DocumentId> = []
         for (id, changes) in content.changes where try await !take(changes, of: id, by: run, repo) {

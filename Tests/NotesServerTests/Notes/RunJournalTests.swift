@@ -276,6 +276,24 @@ import Testing
 }
 
 extension RunJournalTests {
+  /// Otherwise a comparison of a working file would wait for it again and again.
+  @Test func aJournalThatHasNothingIsNoNews() async throws {
+    files.hasNoSegments = true
+    files.journals["aa"] = []
+    #expect(await journal.killed.hasNew)
+    await journal.killed.recover(repo, storage)
+    #expect(await !journal.killed.hasNew)
+    #expect(files.journals.isEmpty)
+  }
+
+  /// It cannot be removed.
+  @Test func norIsOneThatStays() async throws {
+    leave(try changes().typed)
+    await journal.killed.recover(repo, storage)
+    #expect(files.journals.keys.sorted() == ["aa"])
+    #expect(await !journal.killed.hasNew)
+  }
+
   /// The store has lost what the killed process's last words depend on; a peer may still have it.
   @Test func theJournalStaysWhoseWordsWaitForALostChange() async throws {
     let (fetched, typed) = try changes()
@@ -306,6 +324,13 @@ extension Document {
 /// The journals of dead processes.
 private final class DeadJournals: JournalAccess {
   private let content = Mutex<[String: [UInt8]]>([:])
+  private let unreadable = Mutex(false)
+
+  /// Whether the journals have no segment.
+  var hasNoSegments: Bool {
+    get { unreadable.withLock(\.self) }
+    set { unreadable.withLock { $0 = newValue } }
+  }
 
   var journals: [String: [UInt8]] {
     get { content.withLock(\.self) }
@@ -317,7 +342,7 @@ private final class DeadJournals: JournalAccess {
   func removeSegments(before number: Int) {}
   func end() {}
   func abandon() {}
-  func read(_ run: String) async -> [UInt8]? { journals[run] }
+  func read(_ run: String) async -> [UInt8]? { hasNoSegments ? nil : journals[run] }
   func deadRuns() async -> [String] { journals.keys.sorted() }
   func livingRuns() async -> [String] { [] }
   func remove(_ run: String) async { journals[run] = nil }

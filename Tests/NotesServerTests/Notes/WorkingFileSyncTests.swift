@@ -96,7 +96,7 @@ import Testing
   }
 }
 
-/// The journal of a process that has released its files, and its own lock only after somebody has asked a few times.
+/// The journal of a process that has released its files, and releases its own lock once it has been looked for a few times.
 private final class EndingJournal: JournalAccess {
   let content = Mutex<[UInt8]>([])
   let isLiving = Mutex(true)
