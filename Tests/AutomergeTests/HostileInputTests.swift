@@ -26,6 +26,23 @@ import Testing
     }
   }
 
+  /// Found by fuzzing. In a document each actor stands once, so the change would be written with another hash.
+  @Test func aChangeThatNamesItsAuthorAmongTheOtherActorsIsRefused() throws {
+    let first = try require(
+      Hex.bytes(
+        "856f4a838dc0e434014b001043d117fd1322bd9c7ba0abdd501bbb0e0101000000090104020413041507340242045604"
+          + "5702700200027f0000027f0200027f007e0163016c000102017d0102017d1800180a030300"))
+    let second = try require(
+      Hex.bytes(
+        "856f4a8325d87ba60169018dc0e434ae617913cc6e2b0188d547665a5f568b65652db45be2bee4561c60731043d117fd"
+          + "1322bd9c7ba0abdd501bbb0e02060000011043d117fd1322bd9c7ba0abdd501bbb0e0815033401420256025702700271"
+          + "0273027f0163017f017f28d00f7f017f017f01"))
+    let document = Document()
+    #expect(refusal(first, by: document) == nil)
+    #expect(refusal(second, by: document).map { if case .notReproducible = $0 { true } else { false } } == true)
+    #expect(try Document(document.save()).heads() == document.heads())
+  }
+
   // MARK: Sync
 
   @Test(arguments: ["42000001000301000100", "4200000100070101ffffffff0f00", "430000010005ffffffff0f0a0700"])

@@ -9,6 +9,15 @@ struct DecodedChange: OpSource {
   fileprivate(set) var text: [UInt8] = []
   fileprivate(set) var opCount = 0
 
+  /// A document has each actor once, and so has a change that it writes.
+  fileprivate var namesEachActorOnce: Bool {
+    switch actorList.count {
+    case ...1: true
+    case 2: actorList[0] != actorList[1]
+    default: Set(actorList).count == actorList.count
+    }
+  }
+
   /// The counter of the last operation; one less than the first counter if there is none.
   var maxOp: UInt32 { UInt32(Int(header.startOp) - 1 + opCount) }
 }
@@ -24,6 +33,7 @@ enum ChangeDecoder {
     var change: DecodedChange
     let isWrittenAgain: Bool
     do throws(FormatError) { (change, isWrittenAgain) = try read(chunk, atMost: limit) } catch { throw .format(error) }
+    guard change.namesEachActorOnce else { throw .notReproducible(chunk.hash) }
     if isWrittenAgain { return change }
     let body = ChangeEncoder.body(change.header, author: 0, runs: change.runs, of: change)
     guard body.elementsEqual(chunk.body) else { throw .notReproducible(chunk.hash) }
