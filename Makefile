@@ -127,13 +127,12 @@ servers: setup-test
 	swift build --build-tests $(CHECK)
 	NOTES_SERVERS_REPORT=$(abspath $(or $(REPORT),.build/servers.md)) swift test --skip-build --filter ServedEditorsTests
 
-# Whole services in one process and virtual time: NOTES_SIMULATION seeds (default 100), or SEED alone, with its history. FAULTS are
+# Whole services in one process and virtual time: COUNT seeds (default 100), or SEED alone, with its history. FAULTS are
 # what goes wrong beside the steps: `all`, or names of Tests/ServiceSimulation/Fault.swift with commas between them.
-simulate:
-	swift build --build-tests $(CHECK)
-	SWIFT_DETERMINISTIC_HASHING=1 NOTES_SIMULATION=$${NOTES_SIMULATION:-100} $(if $(SEED),NOTES_SIMULATION_SEED=$(SEED)) \
-	  NOTES_SIMULATION_WITHOUT=$(WITHOUT) NOTES_SIMULATION_FAULTS=$(FAULTS) swift test --skip-build \
-	  --filter everyWordStandsOnceInTheEnd
+simulate: setup
+	swift build $(CHECK) --product notes-soak
+	SWIFT_DETERMINISTIC_HASHING=1 .build/debug/notes-soak $(or $(SEED),1) 1 $(or $(COUNT),$(if $(SEED),1,100)) "$(FAULTS)" "$(WITHOUT)" \
+	  $(if $(SEED),history)
 
 # The same with all faults that the program stands, or these FAULTS, seed after seed for so many HOURS on all CORES, and then COUNT seeds
 # (default 1,000) of `make together`; the ledger gets what came of it.

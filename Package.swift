@@ -164,10 +164,14 @@ let package = Package(
     .target(
       name: "RepoTestSupport", dependencies: ["AutomergeRepo", "Automerge", "UV", "TestSupport"],
       path: "Tests/RepoTestSupport", swiftSettings: strict),
+    // Where Swift's runtime hands over the jobs of a process.
+    .systemLibrary(name: "CTaskHooks", path: "Tests/CTaskHooks"),
     // Whole services of several people in one process, on simulated disks and networks, in virtual time.
     .target(
       name: "ServiceSimulation",
-      dependencies: ["NotesServer", "JSONRPC", "AutomergeRepo", "Automerge", "RepoTestSupport", "NotesHarness"],
+      dependencies: [
+        "NotesServer", "JSONRPC", "AutomergeRepo", "Automerge", "RepoTestSupport", "NotesHarness", "CTaskHooks",
+      ],
       path: "Tests/ServiceSimulation", swiftSettings: strict),
     // Seed after seed of it, for `make soak`.
     .executableTarget(

@@ -8,7 +8,7 @@ import RepoTestSupport
 /// and save, other programs write to the files, connections break, and services are killed.
 ///
 /// In the end all texts are equal, and contain every word that a person or a program wrote exactly once. A seed
-/// determines the run if the process does nothing else and has `SWIFT_DETERMINISTIC_HASHING=1`.
+/// determines the run if everything runs on a `SingleThread` and the process has `SWIFT_DETERMINISTIC_HASHING=1`.
 @AutomergeRepo
 public final class Simulation {
   public struct Failure: Error, CustomStringConvertible {
@@ -40,9 +40,6 @@ public final class Simulation {
   private static let tidyInterval: Duration = .milliseconds(100)
 
   public internal(set) var report = Report()
-  /// Whether nothing else runs in this process. Then the simulation waits for all work off the loop, however busy the
-  /// machine is, and a seed determines the run.
-  public var isAlone = false
   /// Whether the history records when something first goes wrong in the document of a service.
   public var watchesDocuments = false
   /// What has gone wrong so far.
@@ -51,7 +48,7 @@ public final class Simulation {
   var withoutDeleted: [PeerId: Set<String>] = [:]
   /// The steps of the run, a line each, to explain a failure.
   public private(set) var history: [String] = []
-  let seed: UInt64
+  public let seed: UInt64
   let without: Set<Step>
   let injector: FaultInjector
   let clock = ManualClock()
@@ -80,6 +77,7 @@ public final class Simulation {
 
   /// - Throws: `Failure` with the seed if something is not as it should be.
   public func run(steps: Int) async throws {
+    SingleThread.shared.begin(seed: seed)
     try await begin()
     for _ in 0..<steps {
       act()
@@ -131,9 +129,12 @@ public final class Simulation {
   /// Runs what can run now, until no work off the loop is left either. Beside other tests the simulation cannot tell;
   /// then the order in which such work returns may differ from run to run.
   private func settleTasks() async {
-    let maximumLooks = isAlone ? Self.maximumLooksAlone : Self.maximumLooksAmongOthers
+    if SingleThread.shared.isRunning {
+      repeat { await AutomergeRepo.yield() } while SingleThread.shared.hasJobs
+      return
+    }
     var (quietLooks, looks) = (0, 0)
-    while quietLooks < 2, looks < maximumLooks {
+    while quietLooks < 2, looks < Self.maximumLooks {
       for _ in 0..<4 { await Task.yield() }
       looks += 1
       if OtherThreads.sleep() {
@@ -145,9 +146,7 @@ public final class Simulation {
     }
   }
 
-  private static let maximumLooksAmongOthers = 200
-  /// Takes some seconds at least: by then even the busiest machine has run every thread that was ready.
-  private static let maximumLooksAlone = 100_000
+  private static let maximumLooks = 200
 
   func request(_ method: String, _ params: JSONValue, of service: SimulatedService) async throws -> JSONValue {
     let number = service.request(method, params)

@@ -2,26 +2,31 @@ import AutomergeRepo
 import Foundation
 import ServiceSimulation
 
-/// `notes-soak FIRST STRIDE COUNT [FAULT,…] [history]`: runs COUNT seeds of the simulation of whole services, from FIRST in steps of
-/// STRIDE, and prints for each, as it begins and as it ends, a line of JSON; on request what happened in it, too. `Tests/ledger.py`
-/// starts it, one process for each core.
+/// `notes-soak FIRST STRIDE COUNT [FAULT,…] [STEP,…] [history]`: runs COUNT seeds of the simulation of whole services, from FIRST in
+/// steps of STRIDE, with these faults or `all`, and without these steps. Prints for each seed, as it begins and as it ends, a line of
+/// JSON; on request what happened in it, too. `Tests/ledger.py` starts it, one process for each core.
 @main
 struct Soak {
   private static let stepCount = 300
 
-  static func main() async {
+  static func main() {
     let arguments = CommandLine.arguments.dropFirst()
     let numbers = arguments.prefix(3).compactMap { UInt64($0) }
     guard numbers.count == 3 else {
-      say("usage: notes-soak FIRST STRIDE COUNT [FAULT,…] [history]")
+      say("usage: notes-soak FIRST STRIDE COUNT [FAULT,…] [STEP,…] [history]")
       exit(2)
     }
-    let names = arguments.dropFirst(3).first ?? ""
-    let faults = Set(names.split(separator: ",").compactMap { Fault(rawValue: String($0)) })
-    for number in 0..<numbers[2] {
-      let seed = numbers[0] + number * numbers[1]
-      say(#"{"begun": \#(seed)}"#)
-      say(await run(seed, faults))
+    let lists = arguments.dropFirst(3).map { $0.split(separator: ",").map(String.init) }
+    let faults =
+      lists.first == ["all"] ? Set(Fault.allCases) : Set((lists.first ?? []).compactMap(Fault.init(rawValue:)))
+    let without = Set(lists.dropFirst().first?.compactMap(Simulation.Step.init(rawValue:)) ?? [])
+    SingleThread.shared.run {
+      for number in 0..<numbers[2] {
+        let seed = numbers[0] + number * numbers[1]
+        say(#"{"begun": \#(seed)}"#)
+        say(await run(Simulation(seed: seed, without: without, faults: faults)))
+      }
+      exit(0)
     }
   }
 
@@ -29,12 +34,10 @@ struct Soak {
   private static func say(_ line: String) { FileHandle.standardOutput.write(Data((line + "\n").utf8)) }
 
   @AutomergeRepo
-  private static func run(_ seed: UInt64, _ faults: Set<Fault>) async -> String {
-    let simulation = Simulation(seed: seed, faults: faults)
-    simulation.isAlone = true
+  private static func run(_ simulation: Simulation) async -> String {
     simulation.watchesDocuments = CommandLine.arguments.last == "history"
     defer { if simulation.watchesDocuments { simulation.history.forEach(say) } }
-    var result: [String: Any] = ["seed": seed]
+    var result: [String: Any] = ["seed": simulation.seed]
     do {
       try await simulation.run(steps: stepCount)
     } catch {

@@ -113,7 +113,7 @@ final class LargeMessages {
       } else if access > .none {
         handle.deal(with: .received(content, from: peer, access: access))
         // Lets other work run.
-        await Task.yield()
+        await AutomergeRepo.yield()
       }
       // A queue that is over has given back all that it held.
       guard !queue.isOver else { break }

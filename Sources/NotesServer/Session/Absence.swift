@@ -16,7 +16,7 @@ struct Absence {
       binding.source.measure.utf8 <= Self.maximumBytes
     else { return }
     Task { @AutomergeRepo [uri = binding.uri] in
-      await Task.yield()
+      await AutomergeRepo.yield()
       guard let diff = try? await DiffRequest(of: key).perform(for: editor), !diff.hunks.isEmpty else { return }
       let count = diff.hunks.reduce(0) { $0 + max(lines(of: $1.old), lines(of: $1.new)) }
       var authors: [String] = []

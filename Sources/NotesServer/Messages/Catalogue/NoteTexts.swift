@@ -22,7 +22,7 @@ struct NoteTexts {
     let loaded = service.repo.handle(of: part.id)
     if let handle = part.path == nil ? try? await service.fetch(part.id) : loaded {
       // A search reads many notes, and typing must not wait for all of them.
-      await Task.yield()
+      await AutomergeRepo.yield()
       return NoteDocument(handle.document, item: part.item).map { DocumentText($0).allUTF8 }
     }
     guard let path = part.path else { return nil }
