@@ -61,6 +61,37 @@ import Testing
     #expect(stored.document.unknown(mine) == mine)
   }
 
+  /// The host says only once that it refuses the guest's changes.
+  @Test func whatComesBackAfterItWasDiscardedIsKnownToBeRefusedAtOnce() async throws {
+    let policy = ReadersPolicy()
+    let (host, peer) = (world.start("host", policy: policy), PeerId("host"))
+    world.start("guest")
+    world.connect("host", "guest")
+    let note = try host.create(Document.note("milk"))
+    let copy = try #require(try await world.handle(note.id, at: "guest"))
+    try await world.clock.run(until: "equal") { copy.inSync(with: peer) }
+    let before = copy.document.heads()
+    policy.readers = [PeerId("guest")]
+    host.policyChanged()
+    try copy.splice(0, "never taken ")
+    let kept = copy.document.fork()
+    try await world.clock.run(until: "refused") { copy.isRefused(by: peer) }
+    for _ in 0..<2 {
+      try copy.discard(Set(copy.document.changes(since: before).map(\.hash)), goingOnAs: ActorId())
+      try await world.clock.run(until: "in sync") { copy.inSync(with: peer) && note.inSync(with: PeerId("guest")) }
+      world.clock.advance(by: .seconds(1))
+      // Another process of the guest had no word of it.
+      try copy.merge(kept)
+      #expect(copy.isRefused(by: peer))
+      world.clock.advance(by: .seconds(1))
+      #expect(copy.isRefused(by: peer))
+    }
+    policy.readers = []
+    host.policyChanged()
+    try await world.clock.run(until: "taken") { note.document.heads() == copy.document.heads() }
+    #expect(try note.document.content() == "never taken milk")
+  }
+
   @Test func whatAnotherProcessHasStoredStaysInTheStore() async throws {
     let repo = world.start("guest")
     let note = try repo.create(Document.note("milk"))

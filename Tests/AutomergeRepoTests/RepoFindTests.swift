@@ -115,6 +115,62 @@ import Testing
     #expect(try await world.handle(id, at: "a")?.document.content() == "mine")
   }
 
+  @Test(arguments: ["mine", nil]) @AutomergeRepo
+  func whatAProgramMakesUnderAnIdThatItLooksForIsFoundAtOnce(text: String?) async throws {
+    let (world, id, mute) = try await worldThatAsksAMutePeer()
+    defer { withExtendedLifetime(mute) {} }
+    let repo = try #require(world.repos["a"])
+    let before = world.clock.now
+    var found: DocHandle?
+    Task { @AutomergeRepo in if case .found(let handle) = await repo.find(id) { found = handle } }
+    let handle = try await repo.create(doc: text.map { try .note($0) } ?? Document(), id: id)
+    #expect(handle === repo.handle(of: id))
+    try await world.clock.run(until: "it is found", horizon: .seconds(3)) { found != nil }
+    #expect(found === handle && world.clock.now == before)
+    await #expect(throws: RepoError.alreadyExists(id)) { try await repo.create(doc: try .note("again"), id: id) }
+    try await world.flush("a")
+    world.crash("a")
+    world.start("a")
+    let stored = try #require(try await world.handle(id, at: "a"))
+    #expect(!stored.document.heads().isEmpty)
+    #expect(try text == nil || stored.document.content() == "mine")
+  }
+
+  @Test @AutomergeRepo func whatIsMadeWhileTheStoreIsAskedForItIsFoundByThoseWhoWait() async throws {
+    let world = RepoWorld(random: RandomSource(SeededGenerator(seed: 11)))
+    let (repo, id) = (world.start("a"), try id())
+    let search = repo.findWithProgress(id)
+    let handle = try await repo.create(doc: try .note("mine"), id: id)
+    #expect(try handle.document.content() == "mine")
+    var outcome: FindOutcome?
+    for await progress in search { outcome = progress.outcome ?? outcome }
+    guard case .found(let found)? = outcome else {
+      Issue.record("\(String(describing: outcome))")
+      return
+    }
+    #expect(found === handle)
+  }
+
+  @Test(arguments: [false, true]) @AutomergeRepo
+  func nothingIsMadeOfADocumentThatIsJustBeingDeleted(isImported: Bool) async throws {
+    let world = RepoWorld(random: RandomSource(SeededGenerator(seed: 12)))
+    let repo = world.start("a")
+    let id = try repo.create(try .note("gone")).id
+    try await world.flush("a")
+    async let deletion: Void = repo.delete(id: id)
+    while repo.handle(of: id) != nil { await Task.yield() }
+    await #expect(throws: RepoError.deleted(id)) {
+      if isImported {
+        try await repo.import(doc: try .note("new"), id: id)
+      } else {
+        try await repo.create(doc: try .note("new"), id: id)
+      }
+    }
+    try await deletion
+    #expect(repo.handle(of: id) == nil)
+    #expect(try await repo.documentIds().isEmpty)
+  }
+
   @Test @AutomergeRepo func whatIsDeletedStaysDeleted() async throws {
     let world = RepoWorld(random: RandomSource(SeededGenerator(seed: 4)))
     let repo = world.start("a")

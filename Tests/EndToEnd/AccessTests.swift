@@ -49,6 +49,20 @@ struct AccessTests: HostAndGuestTests {
     #expect(events(pair.ben.process, "refused") == 0)
   }
 
+  @Test func aGuestWithTheNoteOpenMayWriteAsSoonAsItHasATicketForThat() throws {
+    let pair = try HostAndGuest("read")
+    let shared = try pair.ana.process.request("notes/share", ["id": .string(pair.ana.id), "access": "write"])
+    let joined = try pair.ben.process.request("notes/join", ["ticket": shared["ticket"] ?? .null])
+    #expect(joined["access"] == "write")
+    let news = try event(pair.ben.process, "access")
+    #expect(news["access"] == "write" && news["uri"]?.stringValue == pair.ben.client.uri)
+    pair.ben.client.edit(0..<0, with: "bread, ")
+    pair.ben.client.flush()
+    try ModelClient.waitForConvergence([pair.ana.client, pair.ben.client])
+    #expect(pair.ana.client.text.string == "bread, milk\n")
+    #expect(events(pair.ben.process, "refused") == 0)
+  }
+
   @Test func aGuestThatWasAwayHearsOfTheChangeWhenItIsBack() throws {
     let pair = try HostAndGuest("write")
     try pair.ben.process.shutdown()

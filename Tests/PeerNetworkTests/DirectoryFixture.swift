@@ -92,7 +92,7 @@ struct DirectoryFixture {
     news = PeerNews(registry, clock: network.clock)
     admissions = Admissions(network, grants, registry, links, news, store)
     guests = GuestIntroductions(network, grants, registry, links, admissions, news, store)
-    tickets = TicketIssuer(TicketBook(), network, grants, registry, links, news, store)
+    tickets = TicketIssuer(TicketBook(), network, grants, registry, links, guests, news, store)
     invitations = InvitationExchange(
       OfferBudget(), network, grants, registry, provider, links, admissions, guests, news, store)
     mover = DocumentMover(

@@ -36,6 +36,12 @@ public final class SyncState: Sendable {
   /// Whether the peer has said that it refuses our changes.
   public var isPeerReadOnly: Bool { progress.withLock { $0.isPeerReadOnly } }
 
+  /// Takes over from an earlier state on the same connection what the peer has said of itself: it says that once.
+  package func succeed(_ former: SyncState) {
+    let isPeerReadOnly = former.isPeerReadOnly
+    progress.withLock { $0.isPeerReadOnly = isPeerReadOnly }
+  }
+
   /// Whether the peer's changes are refused, and the peer told so.
   public var isReadOnly: Bool {
     get { progress.withLock { $0.isReadOnly } }

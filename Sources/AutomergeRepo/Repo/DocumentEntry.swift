@@ -10,6 +10,8 @@ final class DocumentEntry {
   let id: DocumentId
   /// Nil while loading.
   var handle: DocHandle?
+  /// Whether the store is removing the document: the entry ends with that.
+  let isBeingDeleted: Bool
   private var queued: [(content: RepoMessage.Content, peer: PeerId)] = []
   private var waiters: [Waiter] = []
   private var watchers: [AsyncStream<FindProgress>.Continuation] = []
@@ -20,7 +22,7 @@ final class DocumentEntry {
     init(_ reply: OneReply<FindOutcome>) { self.reply = reply }
   }
 
-  init(id: DocumentId) { self.id = id }
+  init(id: DocumentId, isBeingDeleted: Bool = false) { (self.id, self.isBeingDeleted) = (id, isBeingDeleted) }
 
   var isReady: Bool { handle?.sync.phase == .ready }
   /// Whether nothing but the entry holds the handle.

@@ -110,7 +110,7 @@ struct DocumentLoader {
 
   /// The handle of a document that the repo has, or is looking for at its peers; nil if there is no such.
   func known(_ id: DocumentId) async -> DocHandle? {
-    if let entry = repo.entries[id], entry.handle == nil {
+    if let entry = repo.entries[id], entry.handle == nil, !entry.isBeingDeleted {
       let outcome = await read(id)
       if repo.entries[id] === entry, entry.handle == nil { loaded(entry, outcome) }
     }

@@ -5,24 +5,12 @@ import Foundation
 extension Repo {
   /// Adds a document under an id of the program's own. Stores it, and announces it to the peers that the policy allows.
   ///
-  /// - Throws: `alreadyExists` if the repo or its store has this document, or searches for it; `deleted`, `storage`, `stopped`
+  /// If the repo searches for the document, this ends the search. The handle may then have a document of its own with
+  /// the changes of `doc`: go on with the handle's.
+  ///
+  /// - Throws: `alreadyExists` if the repo or its store has this document; `deleted`, `storage`, `stopped`
   public func create(doc: Document = Document(), id: DocumentId) async throws(RepoError) -> DocHandle {
-    guard !connections.isStopped else { throw .stopped }
-    guard entries[id] == nil else { throw .alreadyExists(id) }
-    // Collects the peers' messages about the document, and searches for it, until the document is here.
-    let entry = DocumentEntry(id: id)
-    entries[id] = entry
-    let outcome = await loader.read(id)
-    guard entries[id] === entry, entry.handle == nil else { throw .alreadyExists(id) }
-    switch outcome {
-    case .stored(let chunks) where chunks.isNothing: return fill(entry, with: doc)
-    case .stored, .deleted, .failed: loader.loaded(entry, outcome)
-    }
-    switch outcome {
-    case .stored: throw .alreadyExists(id)
-    case .deleted: throw .deleted(id)
-    case .failed(let error): throw .storage(error)
-    }
+    try await DocumentMaker(repo: self).make(id, of: doc)
   }
 
   /// Adds a document that was saved elsewhere, under a new id, or one of the program's own.
@@ -50,11 +38,7 @@ extension Repo {
       // A document without changes ends no search; another one need not wait for the peers that are asked.
       let known = doc.heads().isEmpty ? nil : await loader.known(id)
       let handle = if let known { known } else { try await find(id: id) }
-      do {
-        try handle.merge(doc)
-      } catch {
-        throw .notADocument(reason: "\(error)")
-      }
+      try DocumentMaker.merge(doc, into: handle)
       return handle
     }
   }

@@ -111,10 +111,16 @@ struct SyncLink {
   }
 
   /// Forgets what was only assumed to be shared, so that everything else is asked for again.
-  mutating func restart() { shared = Self.shared(shared.encode(), access) }
+  mutating func restart() { begin(with: shared.encode()) }
 
   /// Forgets everything that was shared.
-  mutating func forget() { shared = Self.shared(nil, access) }
+  mutating func forget() { begin(with: nil) }
+
+  private mutating func begin(with encoded: Data?) {
+    let former = shared
+    shared = Self.shared(encoded, access)
+    shared.succeed(former)
+  }
 
   /// The state of the sync with a peer. With read access, the peer is told so and its changes are refused.
   static func shared(_ encoded: Data?, _ access: Access) -> SyncState {

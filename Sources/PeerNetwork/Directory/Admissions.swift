@@ -49,6 +49,7 @@ final class Admissions {
     guard isHost(host, of: document) || documents.handle(of: document) == nil && storing[document] == nil else {
       return false
     }
+    let former = grants.joined[document]?.access
     grants.join(document, Joined(access: access, host: host))
     links.trust(host)
     let grants = grants
@@ -61,6 +62,10 @@ final class Admissions {
         try await storage.commit([grants.joinedChange(of: document), grants.change(of: document)])
       }
       self.storing[document] = nil
+      // A guest already: the other processes of this person, and the note's buffers, hear of it as of any such change.
+      if let former, former != access, grants.joined[document]?.access == access {
+        self.news.tell(.accessChanged(host, name: self.registry.name(of: host), document, access))
+      }
     }
     return true
   }

@@ -118,6 +118,14 @@ public final class Grants: ShareAuthorizing {
     Set(grants.values.flatMap(\.keys)).union(introductions.values.flatMap(\.keys))
   }
 
+  /// The access that this person has decided on since the guests were let in.
+  var decided: [DocumentId: [PeerId: Access]] {
+    Dictionary(
+      uniqueKeysWithValues: revised.map { document, peers in
+        (document, (grants[document] ?? [:]).filter { peers.contains($0.key) })
+      })
+  }
+
   /// Grants at least this access, at once; returns when it is stored.
   public func grant(_ access: Access, on document: DocumentId, to peer: PeerId) async throws(StorageError) {
     admit(access, on: document, to: peer)
@@ -133,11 +141,15 @@ public final class Grants: ShareAuthorizing {
   }
 
   /// Sets the access of a peer that already has some, at once; returns when it is stored. False for any other peer.
-  func change(_ access: Access, on document: DocumentId, for peer: PeerId) async throws(StorageError) -> Bool {
+  ///
+  /// - Parameter companions: stored together with it
+  func change(
+    _ access: Access, on document: DocumentId, for peer: PeerId, with companions: [StorageChange] = []
+  ) async throws(StorageError) -> Bool {
     guard access > .none, grants[document]?[peer] != nil else { return false }
     grants[document]?[peer] = access
     revised[document, default: []].insert(peer)
-    try await store(document)
+    try await storage.commit([change(of: document)] + companions)
     try await storeIntroductions(to: document)
     return true
   }

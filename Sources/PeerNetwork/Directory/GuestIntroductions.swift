@@ -89,13 +89,17 @@ final class GuestIntroductions {
   func forget(_ document: DocumentId, of peer: PeerId) { told[peer]?[document] = nil }
 
   /// Changes a guest's access, and tells the guest at once, or when it connects again. False for any other peer.
-  func change(_ access: Access, to document: DocumentId, for peer: PeerId) async throws(StorageError) -> Bool {
+  ///
+  /// - Parameter companions: stored together with it
+  func change(
+    _ access: Access, to document: DocumentId, for peer: PeerId, with companions: [StorageChange]
+  ) async throws(StorageError) -> Bool {
     defer {
       documents.policyChanged(for: document)
       tell(of: document)
       news.tell(.networkState)
     }
-    return try await grants.change(access, on: document, for: peer)
+    return try await grants.change(access, on: document, for: peer, with: companions)
   }
 
   /// Whether a peer has the document from this person.

@@ -66,7 +66,8 @@ extension PeerDirectory {
       try await unshare(document, from: peer)
       return true
     }
-    return try await guests.change(access, to: document, for: peer)
+    let companions = tickets.limit(document, for: peer, to: access)
+    return try await guests.change(access, to: document, for: peer, with: companions)
   }
 
   /// Grants the document's successor to every peer that has the document from this person, except the removed ones.

@@ -55,7 +55,7 @@ public final class PeerDirectory {
     async let invitations = Result { () async throws(StorageError) in try await storage.record(at: invitationsKey) }
     async let moves = Result { () async throws(StorageError) in try await storage.records(under: [movesKey]) }
     let registry = try await PeerRegistry.load(from: store, grants: grants, network: repo)
-    let book = try await tickets.get().map { TicketBook(record: $0) } ?? TicketBook()
+    let book = try await tickets.get().map { TicketBook(record: $0, decided: grants.decided) } ?? TicketBook()
     let budget = try await invitations.get().map {
       OfferBudget(record: $0, now: repo.clock.now, date: repo.clock.date)
     }
@@ -80,7 +80,7 @@ public final class PeerDirectory {
     reachability = Reachability(provider, registry, links, news, store, random: random)
     admissions = Admissions(repo, grants, registry, links, news, store)
     guests = GuestIntroductions(repo, grants, registry, links, admissions, news, store)
-    tickets = TicketIssuer(book, repo, grants, registry, links, news, store)
+    tickets = TicketIssuer(book, repo, grants, registry, links, guests, news, store)
     joins = TicketHolder(provider, registry, links, admissions, guests)
     invitations = InvitationExchange(
       budget, repo, grants, registry, provider, links, admissions, guests, news, store)

@@ -241,6 +241,7 @@ final class InvitationExchange {
     guard invitations.isGranted(sent.id) else { return }
     let grants = grants
     links.pinMet(sent.peer)
+    let isRaised = grants.guests(on: sent.document)[sent.peer].map { $0 < sent.access } ?? false
     grants.admit(sent.access, on: sent.document, to: sent.peer)
     await store.keep { _ throws(StorageError) in try await grants.store(sent.document) }
     // The same, or changed the access, while this was stored.
@@ -248,6 +249,8 @@ final class InvitationExchange {
     perform([.send(.granted(access), invitation: sent.id, to: sent.peer)])
     news.tell(.joined(sent.peer, name: registry.name(of: sent.peer), sent.document))
     documents.policyChanged(for: sent.document)
+    // The other guests hear of a new one when it is on the document.
+    if isRaised { guests.tell(of: sent.document) }
     if documents.handle(of: sent.document) == nil { await documents.fetch(sent.document) }
   }
 

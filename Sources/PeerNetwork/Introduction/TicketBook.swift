@@ -34,6 +34,10 @@ public struct TicketBook: Sendable {
     var deadline: Duration?
     /// The peers that have redeemed it, and when, in seconds since 1970.
     var redeemedBy: [PeerId: TimeInterval] = [:]
+    /// The access of peers for which this person has decided on it since the ticket was made: it gives them no more.
+    var limits: [PeerId: Access] = [:]
+
+    func access(for peer: PeerId) -> Access { min(access, limits[peer] ?? access) }
   }
 
   private var entries: [Entry] = []
@@ -74,6 +78,12 @@ public struct TicketBook: Sendable {
     let before = entries.count
     entries.removeAll { $0.redeemedBy[peer] != nil }
     return entries.count != before
+  }
+
+  /// Call when this person has decided which access a peer has to a document: tickets that were made before give the
+  /// peer no more than that.
+  public mutating func limit(_ document: DocumentId, for peer: PeerId, to access: Access) {
+    for index in entries.indices where entries[index].document == document { entries[index].limits[peer] = access }
   }
 
   /// Checks a secret and counts the attempt.
@@ -125,12 +135,12 @@ public struct TicketBook: Sendable {
     }
     if let time = entries[index].redeemedBy[peer] {
       let isRecent = (0..<Self.grace).contains(date.timeIntervalSince1970 - time)
-      return (.repeated(entries[index].access, isRecent: isRecent), document)
+      return (.repeated(entries[index].access(for: peer), isRecent: isRecent), document)
     }
     guard entries[index].usesLeft > 0 else { return (.refused(.ticketUsed), document) }
     entries[index].usesLeft -= 1
     entries[index].redeemedBy[peer] = date.timeIntervalSince1970
-    return (.accepted(entries[index].access), document)
+    return (.accepted(entries[index].access(for: peer)), document)
   }
 
   /// Compares with every entry, so that the time does not reveal where a secret is.
@@ -166,12 +176,19 @@ public struct TicketBook: Sendable {
             entry.redeemedBy.sorted { $0.key < $1.key }.map { peer, time in
               .record(["peer": .text(peer.description), "time": .float(time)])
             }),
+          "limits": .map(
+            entry.limits.sorted { $0.key < $1.key }.map { peer, access in
+              CBOR.Entry(.text(peer.description), .text(access.rawValue))
+            }),
         ])
       })
   }
 
   /// Drops unreadable entries.
-  public init(record: CBOR) {
+  ///
+  /// - Parameter decided: the access that this person has decided on, for entries of earlier programs, which did not
+  ///   store it
+  public init(record: CBOR, decided: [DocumentId: [PeerId: Access]] = [:]) {
     entries = (record.array ?? []).compactMap { value in
       guard let document = value["document"]?.bytes.flatMap({ DocumentId(bytes: Array($0)) }),
         let secretHash = value["secretHash"]?.bytes, secretHash.count == 32,
@@ -182,7 +199,8 @@ public struct TicketBook: Sendable {
         document: document, secretHash: Array(secretHash),
         spokenHash: value["spokenHash"]?.bytes.map { Array($0) } ?? [], access: access, usesLeft: usesLeft,
         expires: value["expires"]?.double.map { Date(timeIntervalSince1970: $0) },
-        redeemedBy: TicketBook.redeemers(value["redeemedBy"]?.array ?? []))
+        redeemedBy: TicketBook.redeemers(value["redeemedBy"]?.array ?? []),
+        limits: value["limits"]?.entries.map(TicketBook.limits) ?? decided[document] ?? [:])
     }
   }
 
@@ -192,5 +210,11 @@ public struct TicketBook: Sendable {
       (value.text ?? value["peer"]?.text).map { (PeerId($0), value["time"]?.double ?? 0) }
     }
     return Dictionary(pairs) { max($0, $1) }
+  }
+  private static func limits(_ list: [CBOR.Entry]) -> [PeerId: Access] {
+    let pairs = list.compactMap { entry in
+      entry.key.text.flatMap { peer in entry.value.text.flatMap { Access(rawValue: $0) }.map { (PeerId(peer), $0) } }
+    }
+    return Dictionary(pairs) { min($0, $1) }
   }
 }

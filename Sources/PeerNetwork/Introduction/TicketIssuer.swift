@@ -9,16 +9,17 @@ final class TicketIssuer {
   private let grants: Grants
   private let registry: PeerRegistry
   private let links: LinkKeeper
+  private let guests: GuestIntroductions
   private let news: PeerNews
   private let store: PeerStore
   private var book: TicketBook
 
   init(
     _ book: TicketBook, _ documents: any SharedDocuments, _ grants: Grants, _ registry: PeerRegistry,
-    _ links: LinkKeeper, _ news: PeerNews, _ store: PeerStore
+    _ links: LinkKeeper, _ guests: GuestIntroductions, _ news: PeerNews, _ store: PeerStore
   ) {
     (self.book, self.documents, self.grants, self.registry) = (book, documents, grants, registry)
-    (self.links, self.news, self.store) = (links, news, store)
+    (self.links, self.guests, self.news, self.store) = (links, guests, news, store)
   }
 
   private var network: any PeerMessaging { registry.network }
@@ -58,6 +59,14 @@ final class TicketIssuer {
   /// Revokes every ticket of a document, in memory; `save` makes it last.
   func revoke(_ document: DocumentId) { book.revoke(document) }
 
+  /// Call when this person has decided which access a guest has: no ticket that was made before undoes that.
+  ///
+  /// - Returns: what to store together with the decision
+  func limit(_ document: DocumentId, for peer: PeerId, to access: Access) -> [StorageChange] {
+    book.limit(document, for: peer, to: access)
+    return [change]
+  }
+
   /// Revokes every ticket that a peer has presented: it still has the text, and may return with another key.
   func void(redeemedBy peer: PeerId) async {
     guard book.void(redeemedBy: peer) else { return }
@@ -69,6 +78,10 @@ final class TicketIssuer {
 
   func save() async throws(StorageError) {
     try await store.storage.saveRecord(book.record, at: KnownPeer.ticketsKey)
+  }
+
+  private var change: StorageChange {
+    .save(StoredItem(key: KnownPeer.ticketsKey, data: Data(book.record.encoded())))
   }
 
   // MARK: Admitting
@@ -121,18 +134,19 @@ final class TicketIssuer {
     network.send(type: TicketMessage.type, fields: message.fields, to: peer)
   }
 
-  /// Grants what a ticket says. A guest whose access this person has set keeps that, whatever other tickets it has.
+  /// Grants what a ticket says, or leaves a guest what it has if that is more.
   private func admit(_ peer: PeerId, to document: DocumentId, _ access: Access, isSpoken: Bool) {
-    let isSet = grants.guests(on: document)[peer] != nil && grants.revised[document]?.contains(peer) == true
-    grants.admit(isSet ? .read : access, on: document, to: peer)
-    Task { await self.promise(document, to: peer, isSpoken: isSpoken) }
+    let isRaised = grants.guests(on: document)[peer].map { $0 < access } ?? false
+    grants.admit(access, on: document, to: peer)
+    Task { await self.promise(document, to: peer, isRaised: isRaised, isSpoken: isSpoken) }
   }
 
   /// Stores a grant before promising it. This person may take it back, or change it, in the meantime.
-  private func promise(_ document: DocumentId, to peer: PeerId, isSpoken: Bool) async {
+  ///
+  /// - Parameter isRaised: whether the peer was a guest with less access before
+  private func promise(_ document: DocumentId, to peer: PeerId, isRaised: Bool, isSpoken: Bool) async {
     guard granted(document, to: peer, isSpoken: isSpoken) != nil else { return }
-    let ticket = StoredItem(key: KnownPeer.ticketsKey, data: Data(book.record.encoded()))
-    let changes = [.save(ticket), grants.change(of: document)]
+    let changes = [change, grants.change(of: document)]
     let name = network.peers[peer]?.name
     links.pin(peer)
     await store.keep { storage throws(StorageError) in try await storage.commit(changes) }
@@ -141,6 +155,8 @@ final class TicketIssuer {
     send(.accepted(document, access, isSpoken: isSpoken), to: peer)
     news.tell(.joined(peer, name: registry.name(of: peer), document))
     documents.policyChanged(for: document)
+    // The other guests hear of a new one when it is on the document.
+    if isRaised { guests.tell(of: document) }
     if documents.handle(of: document) == nil { await documents.fetch(document) }
   }
 
