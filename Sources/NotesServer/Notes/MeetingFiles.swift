@@ -98,7 +98,7 @@ final class MeetingFiles {
   /// Renames the folder to fit the meeting's title; later, if an editor of this person has one of its files open.
   private func followTitle(ofMeeting handle: DocHandle) async throws {
     let id = handle.id
-    guard let record = notebook[id], let old = record.folder, !environment.openNotes.contains(id),
+    guard let record = notebook[id], let old = record.folder, !environment.openNotes.isInUse(id),
       !FileName.isName((old as NSString).lastPathComponent, forTitle: record.title)
     else { return }
     let items = notebook.items(of: id)
@@ -106,7 +106,9 @@ final class MeetingFiles {
     defer { withExtendedLifetime(claims) {} }
     guard claims.allSatisfy({ $0 != nil }) else { return }
     let new = try await freeFolder(for: record.title, in: (old as NSString).deletingLastPathComponent)
-    guard try await environment.files.moveFolder(old, to: new) else { return }
+    guard !environment.openNotes.isInUse(id), try await environment.files.moveFolder(old, to: new) else { return }
+    // A buffer that was opened meanwhile has a file by the former name.
+    if environment.openNotes.isInUse(id), try await environment.files.moveFolder(new, to: old) { return }
     notebook.update(id) { $0.folder = new }
     for item in items {
       notebook.update(item.key) { item in

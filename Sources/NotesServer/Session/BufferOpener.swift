@@ -73,6 +73,11 @@ final class BufferOpener {
         // the note has.
         var claim = await service.environment.claim(
           record.key.lockName, exclusively: false, within: .seconds(isReattached ? 4 : 1))
+        if claim != nil {
+          try await reading(uri, opening.number) { [service] in
+            try await service.fileSync.reconciler.keepName(path, of: record.key)
+          }
+        }
         await service.openFiles.settle(record.key)
         // Another process that has the note open may be merging what a program wrote to the file; the buffer has that
         // text, too.

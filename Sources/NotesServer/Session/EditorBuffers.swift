@@ -21,7 +21,10 @@ final class EditorBuffers {
 
   var service: Service { editor.service }
 
-  init(editor: Editor) { self.editor = editor }
+  init(editor: Editor) {
+    self.editor = editor
+    editor.service.environment.openNotes.openings = { [weak self] in self?.openings ?? [] }
+  }
 
   // MARK: Finding
 
@@ -36,6 +39,12 @@ final class EditorBuffers {
   var bindings: [BufferBinding] {
     buffers.values.compactMap { buffer in
       if case .attached(let binding) = buffer { binding } else { nil }
+    }
+  }
+
+  private var openings: [NoteKey] {
+    buffers.values.compactMap { buffer in
+      if case .opening(let opening) = buffer { opening.key } else { nil }
     }
   }
 

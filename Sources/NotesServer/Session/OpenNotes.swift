@@ -8,6 +8,8 @@ import AutomergeRepo
 final class OpenNotes {
   /// What to store together with each buffer's document.
   private var companions: [BufferKey: () -> [StorageChange]] = [:]
+  /// Returns the notes whose buffers are being opened.
+  var openings: () -> [NoteKey] = { [] }
 
   var documents: Set<DocumentId> { Set(companions.keys.map(\.document)) }
 
@@ -15,6 +17,12 @@ final class OpenNotes {
 
   /// Whether the note, or an item of the meeting, is open.
   func contains(_ id: DocumentId) -> Bool { companions.keys.contains { $0.document == id } }
+
+  /// Whether a buffer has the note open, or is being opened: its file must keep its name.
+  func isInUse(_ key: NoteKey) -> Bool { contains(key) || openings().contains(key) }
+
+  /// The same for the note and all items of a meeting.
+  func isInUse(_ id: DocumentId) -> Bool { contains(id) || openings().contains { $0.document == id } }
 
   /// The key for another buffer of the note.
   func newKey(_ note: NoteKey, uri: String) -> BufferKey {
