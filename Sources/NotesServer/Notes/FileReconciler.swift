@@ -103,8 +103,10 @@ final class FileReconciler {
     // Nil if the person deleted the file. The note and its text still exist.
     let contents: FileContents?, found: [UInt8]?
     switch try await settledFile(path, record, note) {
-    case .found(let bytes, _): (contents, found) = (try await .reading(bytes, known: record.shape), bytes)
-    case .missing, .unchanged: (contents, found) = (nil, nil)
+    case .found(let bytes, _): (contents, found) = (try await reading(bytes, record), bytes)
+    case .missing, .unchanged:
+      environment.forgetFile(key)
+      (contents, found) = (nil, nil)
     }
     guard !isOpen(key) else { return }
     // Comparing a large text with another one takes several times its memory.
@@ -150,10 +152,25 @@ final class FileReconciler {
       let date = environment.clock.date
       let sight = try await environment.files.look(path, since: nil)
       let dates = date...max(date, environment.clock.date)
-      guard case .found(let bytes, let mark) = sight, let rest = mark.timeUntilSettled(readFrom: dates),
-        let contents = try? await FileContents.reading(bytes, known: shape), !holds(contents, base, note),
-        await environment.clock.pause(for: .seconds(rest))
-      else { return sight }
+      guard case .found(let bytes, let mark) = sight, let rest = mark.timeUntilSettled(readFrom: dates) else {
+        return sight
+      }
+      if let contents = try? await FileContents.reading(bytes, known: shape), holds(contents, base, note) {
+        return sight
+      }
+      guard await environment.clock.pause(for: .seconds(rest)) else { return sight }
+    }
+  }
+
+  /// A file that is not UTF-8 is left as it is until it is again, and so is the note.
+  private func reading(_ bytes: [UInt8], _ record: NoteRecord) async throws -> FileContents {
+    do {
+      let contents = try await FileContents.reading(bytes, known: record.shape)
+      environment.fileIsText(true, record.key)
+      return contents
+    } catch {
+      if error is NotTextError { environment.fileIsText(false, record.key) }
+      throw error
     }
   }
 

@@ -50,6 +50,7 @@ final class MeetingFiles {
     let items = meeting.items
     agendas.note(items, of: id)
     let due = unsettled.removeValue(forKey: id) ?? .some([])
+    var notText: NotTextError?
     do {
       var count = notebook.items(of: id).count { $0.path != nil }
       for item in items {
@@ -66,7 +67,13 @@ final class MeetingFiles {
           count += 1
           continue
         }
-        try await reconciler.synchronize(key, handle, item: item, makingFiles: makingFiles)
+        do {
+          try await reconciler.synchronize(key, handle, item: item, makingFiles: makingFiles)
+        } catch let error as NotTextError {
+          // The other items' files follow.
+          notText = error
+          textChanged(text, of: id)
+        }
       }
     } catch {
       examineAll(of: id)
@@ -82,6 +89,7 @@ final class MeetingFiles {
     }
     try await notebook.save(id, withBase: false)
     try await followTitle(ofMeeting: handle)
+    if let notText { throw notText }
   }
 
   /// An unused name for a meeting's folder.

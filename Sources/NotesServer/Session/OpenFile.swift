@@ -236,6 +236,7 @@ final class OpenFile {
       switch try await environment.files.look(path, since: seen.mark) {
       case .unchanged: forgetClaims()
       case .missing:
+        environment.forgetFile(key)
         // Nothing to compare with. If another program puts an old file there, that is compared with this.
         if let claim = claims.all.last { try await know(claim.base) }
       case .found(let bytes, let mark):
@@ -298,6 +299,7 @@ final class OpenFile {
   /// Compares the file with the texts that it may have, and merges the rest.
   private func take(_ bytes: [UInt8], at mark: FileMark, readFrom dates: ClosedRange<Date>) async throws {
     let (digest, read) = await Self.parsed(bytes, environment.notebook[key]?.shape)
+    if read != nil { environment.fileIsText(true, key) }
     // An editor knows what it wrote itself.
     let isNews = claims.all.isEmpty && seen.lastMark != nil && mark != seen.lastMark
     seen.lastMark = mark
@@ -312,7 +314,10 @@ final class OpenFile {
       return tell(digest)
     }
     guard let contents = read else {
-      // Not a text that can be compared: the editor writes in an encoding of its own.
+      // Another program may be writing it.
+      guard mark.timeUntilSettled(readFrom: dates) == nil else { return later() }
+      environment.fileIsText(false, key)
+      // Not a text that can be compared: the editor may write in an encoding of its own.
       if let claim = claims.all.last { try await know(claim.base, digest) }
       return
     }

@@ -28,6 +28,7 @@ final class OpenFiles {
       file.show(in: binding)
       return file
     }
+    environment.forgetFile(binding.key)
     let file = OpenFile(binding, self)
     files[binding.key] = file
     return file
