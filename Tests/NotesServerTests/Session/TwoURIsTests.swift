@@ -150,6 +150,7 @@ import Testing
     let (ana, buffers, id) = try await opened(seed: 5)
     buffers[0].replace(0..<0, "bread\n")
     try await settle(buffers)
+    #expect(buffers[1].string == "bread\ntea\nmilk\n")
     let binding = try #require(ana.binding(uris[0]))
     #expect(try binding.undo.go(.undo, .steps(1)) == 1)
     try await settle(buffers)
