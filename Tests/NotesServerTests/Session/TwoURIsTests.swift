@@ -29,7 +29,9 @@ import Testing
   }
 
   private func settle(_ buffers: [ClientBuffer]) async throws {
-    for _ in 0..<3 {
+    var quiet = 0
+    while quiet < 3 {
+      quiet = buffers.contains(where: \.hasMail) ? 0 : quiet + 1
       while buffers.contains(where: \.hasMail) { for buffer in buffers { buffer.readMessage() } }
       try await buffers[0].service.pass(.seconds(1))
     }
@@ -87,6 +89,7 @@ import Testing
     buffers[0].replace(0..<0, "bread\n")
     ana.files.write(path, "tea\nmilk\neggs\n")
     ana.service.fileChanged(path)
+    try await ana.wait(for: "the line") { ana.text(of: id) == "bread\ntea\nmilk\neggs\n" }
     try await settle(buffers)
     #expect(ana.text(of: id) == "bread\ntea\nmilk\neggs\n")
     #expect(buffers.map(\.string) == ["bread\ntea\nmilk\neggs\n", "bread\ntea\nmilk\neggs\n"])
@@ -99,6 +102,7 @@ import Testing
     ana.files.write(path, "tea\nmilk\neggs\n")
     ana.service.fileChanged(path)
     let other = buffers[1 - closed]
+    try await ana.wait(for: "the line") { ana.text(of: id) == "tea\nmilk\neggs\n" }
     try await settle([other])
     #expect(ana.service.isOpen(id))
     #expect(other.string == "tea\nmilk\neggs\n")
