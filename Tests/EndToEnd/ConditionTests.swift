@@ -37,6 +37,26 @@ struct ConditionTests {
     #expect(try person.editor.state()?.text == "milk kept\n")
   }
 
+  @Test(arguments: kinds) func aNoteWhoseFileIsNotUTF8(kind: String) throws {
+    let person = try Person(kind)
+    try person.makeNote()
+    try person.type("milk")
+    let file = URL(filePath: try #require(try person.editor.filePath()))
+    let invalid = Data("caf".utf8) + [0xE9, 0x0A]
+    try invalid.write(to: file)
+    try person.shows("the file is not UTF-8")
+    try person.act()
+    try person.type(" kept")
+    #expect(try Data(contentsOf: file) == invalid)
+    try Data("café\n".utf8).write(to: file)
+    try person.shows("the file is UTF-8 again")
+    try person.editor.session.wait(for: "both words") {
+      let text = try person.editor.state()?.text ?? ""
+      // The caret is at different places in the two editors.
+      return text.contains("café") && text.contains(" kept") && text.replacing(" kept", with: "").contains("milk")
+    }
+  }
+
   @Test(arguments: kinds) func aNoteThatOthersJoin(kind: String) throws {
     let person = try Person(kind)
     try person.makeNote()

@@ -103,8 +103,10 @@ final class FileReconciler {
     // Nil if the person deleted the file. The note and its text still exist.
     let contents: FileContents?, found: [UInt8]?
     switch try await settledFile(path, record, note) {
-    case .found(let bytes, _): (contents, found) = (try await .reading(bytes, known: record.shape), bytes)
-    case .missing, .unchanged: (contents, found) = (nil, nil)
+    case .found(let bytes, _): (contents, found) = (try await reading(bytes, record), bytes)
+    case .missing, .unchanged:
+      environment.forgetFile(key)
+      (contents, found) = (nil, nil)
     }
     guard !isOpen(key) else { return }
     // Comparing a large text with another one takes several times its memory.
@@ -139,7 +141,7 @@ final class FileReconciler {
     try await notebook.save(key, with: handle)
     environment.journal.fileIsStored(key)
     written[key] = text.count < FileComparison.maximumBytesAtOnce ? nil : await WrittenFile(file.bytes, base)
-    try await followTitle(key)
+    try await followTitle(key, handle)
   }
 
   /// The finished file. A file that was written a moment ago, and has text that the note lacks, may be unfinished: it
@@ -150,10 +152,25 @@ final class FileReconciler {
       let date = environment.clock.date
       let sight = try await environment.files.look(path, since: nil)
       let dates = date...max(date, environment.clock.date)
-      guard case .found(let bytes, let mark) = sight, let rest = mark.timeUntilSettled(readFrom: dates),
-        let contents = try? await FileContents.reading(bytes, known: shape), !holds(contents, base, note),
-        await environment.clock.pause(for: .seconds(rest))
-      else { return sight }
+      guard case .found(let bytes, let mark) = sight, let rest = mark.timeUntilSettled(readFrom: dates) else {
+        return sight
+      }
+      if let contents = try? await FileContents.reading(bytes, known: shape), holds(contents, base, note) {
+        return sight
+      }
+      guard await environment.clock.pause(for: .seconds(rest)) else { return sight }
+    }
+  }
+
+  /// A file that is not UTF-8 is left as it is until it is again, and so is the note.
+  private func reading(_ bytes: [UInt8], _ record: NoteRecord) async throws -> FileContents {
+    do {
+      let contents = try await FileContents.reading(bytes, known: record.shape)
+      environment.fileIsText(true, record.key)
+      return contents
+    } catch {
+      if error is NotTextError { environment.fileIsText(false, record.key) }
+      throw error
     }
   }
 
@@ -196,8 +213,8 @@ final class FileReconciler {
     planner?.plan(handle, text: nil)
   }
 
-  /// Renames the file to fit the note's title.
-  private func followTitle(_ key: NoteKey) async throws {
+  /// Renames the file to fit the note's title; later, if an editor opens it at this moment.
+  private func followTitle(_ key: NoteKey, _ handle: DocHandle) async throws {
     guard let record = notebook[key], let path = record.path else { return }
     let old = path as NSString
     guard !FileName.isName(old.lastPathComponent, forTitle: record.title) else { return }
@@ -205,10 +222,31 @@ final class FileReconciler {
     for name in FileName.candidates(for: record.title, ending: ending, atMost: 1000) {
       let new = (old.deletingLastPathComponent as NSString).appendingPathComponent(name)
       guard notebook.record(atPath: new) == nil else { continue }
+      guard !environment.openNotes.isInUse(key) else { return }
       guard try await environment.files.move(path, to: new) else { continue }
+      if environment.openNotes.isInUse(key) {
+        // A buffer has the former name. If another program has made a file there since, that becomes the note's, and the one
+        // with the new name stays as a copy.
+        _ = try await environment.files.move(new, to: path)
+        return
+      }
       notebook.update(key) { $0.path = new }
-      return try await notebook.save(key)
+      try await notebook.save(key)
+      // What another program wrote until now was reported by the former name.
+      planner?.plan(handle, text: NoteDocument(handle.document, item: key.item)?.content)
+      return
     }
+  }
+
+  /// Gives the file its former name again, if another process of this person renamed it while a buffer was being opened by
+  /// that. Call it while holding a claim on the file.
+  func keepName(_ path: String, of key: NoteKey) async throws(StorageError) {
+    try await notebook.refresh(key)
+    guard let new = notebook[key]?.path, new != path, (try? await environment.files.move(new, to: path)) == true else {
+      return
+    }
+    notebook.update(key) { $0.path = path }
+    try await notebook.save(key, withBase: false)
   }
 
   /// Merges the file's text. False if the note was opened during the merge.

@@ -36,6 +36,8 @@ struct JournalFrame: Hashable {
     }
 
     var item: String?
+    /// Tells the editor's other buffers of the note from the first one; see `BufferKey`.
+    var twin: String?
     var news: News
   }
 
@@ -139,10 +141,14 @@ extension JournalFrame.Client {
       case .sent, .left: 2
       case .closed: 0
       }
-    writer.map(count + (item == nil ? 0 : 1))
+    writer.map(count + (item == nil ? 0 : 1) + (twin == nil ? 0 : 1))
     if let item {
       writer.text("item")
       writer.text(item)
+    }
+    if let twin {
+      writer.text("twin")
+      writer.text(twin)
     }
     switch news {
     case .has(let base):
@@ -176,8 +182,12 @@ extension JournalFrame.Client {
     } else {
       news = .closed
     }
-    item = cbor["item"]?.text
+    (item, twin) = (cbor["item"]?.text, cbor["twin"]?.text)
   }
+}
+
+extension JournalFrame.Client {
+  init(_ key: BufferKey, _ news: News) { self.init(item: key.item, twin: key.twin, news: news) }
 }
 
 /// The combined content of a journal.
@@ -185,7 +195,7 @@ struct JournalContent {
   /// The changes of each document, as chunks.
   var changes: [DocumentId: Data] = [:]
   /// The editor's copy of each note that it had open.
-  var clients: [NoteKey: ClientBase] = [:]
+  var clients: [BufferKey: ClientBase] = [:]
   /// The contents of working files, as it had found them.
   var files: [NoteKey: FileNews] = [:]
   /// The texts of buffers that were closed and not merged.
@@ -197,12 +207,12 @@ struct JournalContent {
     for frame in frames {
       if !frame.changes.isEmpty { changes[frame.document, default: Data()] += frame.changes }
       for client in frame.clients {
-        let key = NoteKey(frame.document, item: client.item)
+        let key = BufferKey(NoteKey(frame.document, item: client.item), twin: client.twin)
         switch client.news {
         case .has(let base): clients[key] = base
         case .sent(let sent): clients[key]?.sent(sent.rev, sent.heads)
-        case .left(let text): left[key] = text
-        case .closed: (clients[key], left[key]) = (nil, nil)
+        case .left(let text): left[key.note] = text
+        case .closed: (clients[key], left[key.note]) = (nil, nil)
         }
       }
       for file in frame.files {

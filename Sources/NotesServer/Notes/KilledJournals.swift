@@ -39,13 +39,17 @@ final class KilledJournals {
 
   /// Determines what a text grew out of, and adds to the document what a killed process had journaled of it.
   ///
-  /// - Parameter memories: the last service first. A service that never merged the buffer left no trace of it; then the
-  ///   record of the service before it is still valid.
-  func origin(of key: NoteKey, _ memories: [Memory], _ handle: DocHandle, _ storage: any StorageProvider) async
-    -> Origin
-  {
+  /// - Parameters:
+  ///   - uri: the buffer's; the editor may show the note under another one, too.
+  ///   - memories: the last service first. A service that never merged the buffer left no trace of it; then the record of the
+  ///     service before it is still valid.
+  func origin(
+    of key: NoteKey, uri: String, _ memories: [Memory], _ handle: DocHandle, _ storage: any StorageProvider
+  ) async -> Origin {
+    // It was the first buffer of the note, unless there is a record of its own.
+    let keys = [BufferKey(key, uri: uri), BufferKey(key)]
     for memory in memories {
-      guard let client = await client(key, memory.run, handle, storage) else { continue }
+      guard let client = await client(keys, memory.run, handle, storage) else { continue }
       guard client.opened == memory.opened else { return .reloaded }
       guard let base = client.text(afterEdit: memory.rev), handle.document.unknown(base.heads).isEmpty else {
         return .unknown
@@ -56,17 +60,23 @@ final class KilledJournals {
   }
 
   private func client(
-    _ key: NoteKey, _ run: String, _ handle: DocHandle, _ storage: any StorageProvider
+    _ keys: [BufferKey], _ run: String, _ handle: DocHandle, _ storage: any StorageProvider
   ) async -> ClientBase? {
     if let content = await content(of: run) {
       do {
-        if let changes = content.changes[key.document] { try handle.take(changes) }
+        if let changes = content.changes[handle.id] { try handle.take(changes) }
       } catch {
-        log.warning("The part of \(key.document) in the journal of \(run) cannot be read: \(error)")
+        log.warning("The part of \(handle.id) in the journal of \(run) cannot be read: \(error)")
       }
-      if let client = content.clients[key] { return client }
+      for key in keys {
+        if let client = content.clients[key] { return client }
+      }
     }
-    return (try? await storage.load(ClientBase.key(key, run: run))).flatMap { $0 }.flatMap { ClientBase($0) }
+    for key in keys {
+      let data = (try? await storage.load(ClientBase.key(key.note, run: key.record(of: run)))).flatMap { $0 }
+      if let client = data.flatMap({ ClientBase($0) }) { return client }
+    }
+    return nil
   }
 
   /// The content of another process's journal; nil if it has none.
@@ -102,7 +112,7 @@ final class KilledJournals {
           unplaced.insert(id)
         }
         try await storage.commit(
-          content.clients.map { .save($0.value.item($0.key, run: run)) }
+          content.clients.map { .save($0.value.item($0.key.note, run: $0.key.record(of: run))) }
             + content.files.map { .save($0.value.stored($0.key.document, run: run)) }
             + content.written.map { .save($0.value.item($0.key, run: run, .written)) })
         try await keep(content.left.map { RecoveredText($0.value, of: $0.key.document, by: run) }, storage)
@@ -121,7 +131,9 @@ final class KilledJournals {
   /// Whether the journal of a process that has not ended says that a client has this note open there.
   func isOpen(_ key: NoteKey) async -> Bool {
     for run in await files.livingRuns() {
-      if let content = await content(of: run), content.clients[key] != nil { return true }
+      if let content = await content(of: run), content.clients.keys.contains(where: { $0.note == key }) {
+        return true
+      }
     }
     return false
   }

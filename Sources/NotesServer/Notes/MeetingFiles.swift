@@ -50,6 +50,7 @@ final class MeetingFiles {
     let items = meeting.items
     agendas.note(items, of: id)
     let due = unsettled.removeValue(forKey: id) ?? .some([])
+    var notText: NotTextError?
     do {
       var count = notebook.items(of: id).count { $0.path != nil }
       for item in items {
@@ -66,7 +67,13 @@ final class MeetingFiles {
           count += 1
           continue
         }
-        try await reconciler.synchronize(key, handle, item: item, makingFiles: makingFiles)
+        do {
+          try await reconciler.synchronize(key, handle, item: item, makingFiles: makingFiles)
+        } catch let error as NotTextError {
+          // The other items' files follow.
+          notText = error
+          textChanged(text, of: id)
+        }
       }
     } catch {
       examineAll(of: id)
@@ -82,6 +89,7 @@ final class MeetingFiles {
     }
     try await notebook.save(id, withBase: false)
     try await followTitle(ofMeeting: handle)
+    if let notText { throw notText }
   }
 
   /// An unused name for a meeting's folder.
@@ -98,7 +106,7 @@ final class MeetingFiles {
   /// Renames the folder to fit the meeting's title; later, if an editor of this person has one of its files open.
   private func followTitle(ofMeeting handle: DocHandle) async throws {
     let id = handle.id
-    guard let record = notebook[id], let old = record.folder, !environment.openNotes.contains(id),
+    guard let record = notebook[id], let old = record.folder, !environment.openNotes.isInUse(id),
       !FileName.isName((old as NSString).lastPathComponent, forTitle: record.title)
     else { return }
     let items = notebook.items(of: id)
@@ -106,7 +114,9 @@ final class MeetingFiles {
     defer { withExtendedLifetime(claims) {} }
     guard claims.allSatisfy({ $0 != nil }) else { return }
     let new = try await freeFolder(for: record.title, in: (old as NSString).deletingLastPathComponent)
-    guard try await environment.files.moveFolder(old, to: new) else { return }
+    guard !environment.openNotes.isInUse(id), try await environment.files.moveFolder(old, to: new) else { return }
+    // A buffer that was opened meanwhile has a file by the former name.
+    if environment.openNotes.isInUse(id), try await environment.files.moveFolder(new, to: old) { return }
     notebook.update(id) { $0.folder = new }
     for item in items {
       notebook.update(item.key) { item in

@@ -22,6 +22,8 @@ enum NoteNews: Hashable {
   /// The disk accepts no copy of words that the note does not accept, either. The service keeps them in memory and
   /// tries again.
   case notStored(isFull: Bool)
+  /// The file is not UTF-8, and neither it nor the note is updated from the other; or it is again.
+  case file(isText: Bool)
   /// The host no longer shares the note with this person; no host if this person has blocked it.
   case unshared(host: String?)
   /// A guest has stopped sharing a note of this person's.
@@ -55,6 +57,7 @@ enum NoteNews: Hashable {
     case .access: "access"
     case .refused: "refused"
     case .notStored: "notStored"
+    case .file: "file"
     case .unshared: "unshared"
     case .gaveUp: "left"
     case .anotherText: "text"
@@ -73,6 +76,8 @@ enum NoteNews: Hashable {
     case .refused: Self.fitted("", "Read-only: ", title, " stays; your words are in a copy")
     case .notStored(let isFull):
       Self.fitted("", "WARNING: words of ", title, " are not stored: disk \(isFull ? "full" : "error")")
+    case .file(false): Self.fitted("", "Convert to UTF-8: file of ", title, "; its updates wait")
+    case .file(true): Self.fitted("", "UTF-8 again: file of ", title, "; its updates go on")
     case .unshared(nil): Self.fitted("", "No longer shared: ", title, "; your copy stays")
     case .unshared(let host?): Self.fitted(host, " stopped sharing ", title, "; your copy stays")
     case .gaveUp(let guest): Self.fitted(guest, " no longer shares ", title, "")
@@ -101,7 +106,7 @@ enum NoteNews: Hashable {
     case .detached(.deleted): Self.fitted("", "Deleted ", title, "; :NotesUndelete restores it")
     case .detached(.deletedForEveryone):
       Self.fitted("", "Deleted for everyone: ", title, "; :NotesUndelete restores it")
-    case .access, .notStored, .unshared, .gaveUp, .anotherText, .detached, .waiting, .moved, .renamed:
+    case .access, .notStored, .file, .unshared, .gaveUp, .anotherText, .detached, .waiting, .moved, .renamed:
       message(title: title)
     }
   }
@@ -110,8 +115,8 @@ enum NoteNews: Hashable {
   var level: EventLine.Level {
     switch self {
     case .refused: .words
-    case .access, .notStored, .unshared, .detached, .waiting, .moved: .urgent
-    case .gaveUp, .anotherText, .renamed: .news
+    case .access, .notStored, .file(false), .unshared, .detached, .waiting, .moved: .urgent
+    case .file(true), .gaveUp, .anotherText, .renamed: .news
     }
   }
 
@@ -161,6 +166,7 @@ enum NoteNews: Hashable {
     case .access(let access, _): members.append(("access", .string(access.rawValue)))
     case .unshared: members.append(("access", .string(Access.write.rawValue)))
     case .refused(let path): members.append(("recovered", .string(path)))
+    case .file(let isText): members.append(("file", .string(isText ? "text" : "notUTF8")))
     case .detached(let reason): members.append(("reason", .string(reason.rawValue)))
     case .moved(let old, _): members.append(("from", .string(old.description)))
     case .gaveUp, .waiting, .notStored, .anotherText, .renamed: break

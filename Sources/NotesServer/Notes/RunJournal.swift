@@ -16,11 +16,11 @@ final class RunJournal {
   /// The name of this process's journal.
   let run: String
   private let log = Logger(label: "journal")
-  /// For each open note, returns the editor's copy.
-  private var clients: [NoteKey: @AutomergeRepo () -> ClientBase?] = [:]
+  /// For each open buffer, returns the editor's copy.
+  private var clients: [BufferKey: @AutomergeRepo () -> ClientBase?] = [:]
   private var handles: [DocumentId: DocHandle] = [:]
-  /// Notes whose editor made an edit that the next change of the document carries out.
-  private var ahead: [NoteKey] = []
+  /// Buffers whose editor made an edit that the next change of the document carries out.
+  private var ahead: [BufferKey] = []
   /// The text of a working file that the next change of the document merges.
   private var fileAhead: (text: FileText, handle: DocHandle)?
   /// What working files were found to contain and the store may not have, the latest of each.
@@ -65,7 +65,7 @@ final class RunJournal {
   // MARK: Writing
 
   /// Call when a buffer is attached: from now on every change of the document is journaled.
-  func opened(_ key: NoteKey, _ handle: DocHandle, client: @escaping @AutomergeRepo () -> ClientBase?) {
+  func opened(_ key: BufferKey, _ handle: DocHandle, client: @escaping @AutomergeRepo () -> ClientBase?) {
     clients[key] = client
     handles[key.document] = handle
     guard handle.journal == nil else { return }
@@ -73,7 +73,7 @@ final class RunJournal {
     write()
   }
 
-  func closed(_ key: NoteKey, _ handle: DocHandle) {
+  func closed(_ key: BufferKey, _ handle: DocHandle) {
     clients[key] = nil
     ahead.removeAll { $0 == key }
     appendClosed(key)
@@ -92,16 +92,20 @@ final class RunJournal {
 
   /// Call when the text of a closed buffer is kept elsewhere.
   func keptLeft(_ key: NoteKey) {
-    if left[key] != nil { appendClosed(key) }
+    guard left[key] != nil else { return }
+    let buffer = BufferKey(key)
+    appendClosed(buffer)
+    // The editor may have the note open under another URI.
+    clientHas(buffer)
   }
 
-  private func appendClosed(_ key: NoteKey) {
-    left[key] = nil
-    append(JournalFrame(document: key.document, clients: [JournalFrame.Client(item: key.item, news: .closed)]))
+  private func appendClosed(_ key: BufferKey) {
+    left[key.note] = nil
+    append(JournalFrame(document: key.document, clients: [JournalFrame.Client(key, .closed)]))
   }
 
   /// Runs `work`, which makes one change out of an editor's edit, and journals the editor's new text together with it.
-  func takingIn<Result>(_ key: NoteKey, _ work: () throws -> Result) rethrows -> Result {
+  func takingIn<Result>(_ key: BufferKey, _ work: () throws -> Result) rethrows -> Result {
     ahead.append(key)
     defer { if takeAhead(where: { $0 == key }) != nil { clientHas(key) } }
     return try work()
@@ -162,26 +166,26 @@ final class RunJournal {
     return [news(of: base, text.key, replacing: text.replaced)].compactMap(\.self)
   }
 
-  private func takeAhead(where isWanted: (NoteKey) -> Bool) -> NoteKey? {
+  private func takeAhead(where isWanted: (BufferKey) -> Bool) -> BufferKey? {
     ahead.firstIndex(where: isWanted).map { ahead.remove(at: $0) }
   }
 
   /// Call when the editor's text has changed and its document has not.
-  func clientHas(_ key: NoteKey) {
+  func clientHas(_ key: BufferKey) {
     guard let client = clients[key]?() else { return }
-    append(JournalFrame(document: key.document, clients: [JournalFrame.Client(item: key.item, news: .has(client))]))
+    append(JournalFrame(document: key.document, clients: [JournalFrame.Client(key, .has(client))]))
   }
 
   /// Call before an edit is sent to the editor.
-  func sends(_ rev: Int, of key: NoteKey, heads: Set<ChangeHash>) {
+  func sends(_ rev: Int, of key: BufferKey, heads: Set<ChangeHash>) {
     let sent = ClientBase.Sent(rev: rev, heads: heads)
-    append(JournalFrame(document: key.document, clients: [JournalFrame.Client(item: key.item, news: .sent(sent))]))
+    append(JournalFrame(document: key.document, clients: [JournalFrame.Client(key, .sent(sent))]))
   }
 
   private func changed(_ id: DocumentId, _ changes: [UInt8]) {
     var news: [JournalFrame.Client] = []
     while let key = takeAhead(where: { $0.document == id }) {
-      if let client = clients[key]?() { news.append(JournalFrame.Client(item: key.item, news: .has(client))) }
+      if let client = clients[key]?() { news.append(JournalFrame.Client(key, .has(client))) }
     }
     hold(
       JournalFrame(
@@ -240,7 +244,7 @@ final class RunJournal {
   private func holdState() {
     for (key, client) in clients {
       guard let base = client() else { continue }
-      hold(JournalFrame(document: key.document, clients: [JournalFrame.Client(item: key.item, news: .has(base))]))
+      hold(JournalFrame(document: key.document, clients: [JournalFrame.Client(key, .has(base))]))
     }
     for (key, news) in fileNews { hold(JournalFrame(document: key.document, files: [news])) }
     for (key, text) in left {

@@ -120,9 +120,11 @@ final class WorkingFileSync: WorkingFilePlanner {
 
   func plan(_ handle: DocHandle) { plan(handle, text: nil) }
 
-  /// Retries after a failure.
+  /// Retries after a failure. The person was told of a file that is not UTF-8.
   func planAgain(_ handle: DocHandle, _ error: any Error) {
-    log.warning("The working file of \(handle.id) was not brought up to date: \(error)")
+    if !(error is NotTextError) {
+      log.warning("The working file of \(handle.id) was not brought up to date: \(error)")
+    }
     if !isPlanned(handle.id) { plan(handle, after: Self.retryDelay) }
   }
 

@@ -1,7 +1,7 @@
 import JSONRPC
 
-/// The state of other people's copies of a note, in words for a status line, the most urgent first: pieces that an
-/// editor joins.
+/// The state of other people's copies of a note, and of its file, in words for a status line, the most urgent first: pieces
+/// that an editor joins.
 ///
 /// A status line may call a person in sync only with the exact text of the buffer, which the editor alone knows. So one
 /// piece has two wordings: one for that text, and one for a later text.
@@ -12,7 +12,8 @@ struct Company {
 
   private var pieces: [JSONValue] = []
 
-  init(_ people: [PersonStatus]) {
+  init(_ people: [PersonStatus], hasTextFile: Bool = true) {
+    if !hasTextFile { add("file not UTF-8") }
     let people = people.sorted { $0.person.name < $1.person.name }
     func named(_ state: PersonStatus.State) -> [PersonStatus] {
       // A person whose changes are still arriving here lacks nothing.

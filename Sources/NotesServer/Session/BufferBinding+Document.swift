@@ -69,6 +69,7 @@ extension BufferBinding {
   /// - Parameter heads: the heads before
   func undid(since heads: Set<ChangeHash>) throws {
     buffer.documentChanged(try note.document.textEdits(obj: note.content, since: heads), cause: .undo)
+    editor.buffers.changed(note, of: handle, since: heads, by: self)
     updates.sendEdit()
     caretsMayHaveMoved()
     service.notebook.update(key) { $0.modified = service.clock.date }
@@ -81,12 +82,12 @@ extension BufferBinding {
   @discardableResult
   func takeIn(_ splices: [TextSplice], ofFile isOfFile: Bool = false) -> Bool {
     guard !splices.isEmpty else {
-      service.journal.clientHas(key)
+      service.journal.clientHas(place)
       return false
     }
     enterName()
     return service.environment.takeIn(fileOf: note, lacking: isOfFile ? buffer.clientToDocument : nil, handle) {
-      service.journal.takingIn(key) { apply(splices) }
+      service.journal.takingIn(place) { apply(splices) }
     }
   }
 
@@ -107,6 +108,8 @@ extension BufferBinding {
     guard !splices.isEmpty else { return false }
     do {
       enterName()
+      let before = handle.document.heads()
+      defer { editor.buffers.changed(note, of: handle, since: before, by: self) }
       try handle.change(message: message) { _ in try note.make(splices) }
       service.notebook.update(key) { $0.modified = service.clock.date }
       return true
@@ -154,8 +157,13 @@ extension BufferBinding {
     if edits.isEmpty || edits.count < all.count {
       TitleNews(binding: self).titleMayHaveChanged(by: all.filter { $0.object != note.content }, from: peer)
     }
+    othersChanged(edits)
+  }
+
+  /// Takes in a change of the text that this buffer's client did not make.
+  func othersChanged(_ edits: [TextEdit], cause: EditCause = .remote) {
     guard !edits.isEmpty else { return }
-    buffer.documentChanged(edits)
+    buffer.documentChanged(edits, cause: cause)
     undo.groups.othersTyped(edits)
     updates.sendEdit()
     caretsMayHaveMoved()
@@ -175,7 +183,7 @@ extension BufferBinding {
     undo.groups.keepKnown(in: handle.document)
     hasEnteredName = false
     buffer.documentChanged(by: isSame ? delta : TextDiff.delta(from: before, to: source.allUTF8))
-    service.journal.clientHas(key)
+    service.journal.clientHas(place)
     updates.sendEdit()
     caretsMayHaveMoved()
     updates.textChanged()
@@ -189,7 +197,9 @@ extension BufferBinding {
     let before = source.allUTF8
     let person = service.identity.person
     let item = MovedItem(old: note, new: moved) { NoteAuthors.person(of: $0) == person }
-    let words = item.wordsLeftBehind
+    // Another buffer of the note may have followed already, and brought them.
+    let isFirst = !editor.buffers.bindings.contains { $0 !== self && $0.key == key && $0.note.content == moved.content }
+    let words = isFirst ? item.wordsLeftBehind : []
     note = moved
     if mayWrite { apply(words ?? []) }
     let delta = TextDiff.delta(from: before, to: source.allUTF8)
@@ -218,7 +228,7 @@ extension BufferBinding {
     undo.forget()
     buffer.documentChanged(by: delta)
     file.follow(other)
-    service.journal.clientHas(key)
+    service.journal.clientHas(place)
     handle.storeSoon()
     updates.sendEdit()
     caretsMayHaveMoved()

@@ -5,7 +5,7 @@ import AutomergeRepo
 extension BufferBinding {
   /// The editor says that the working file contains its text now.
   func didSave() {
-    file.mergedText = nil
+    file[mergedIn: self] = nil
     countWords()
     file.wrote(clientTextBase, isOnlyOrigin: buffer.gate == .plain && buffer.awaitsFullText)
     handle.storeSoon()
@@ -21,17 +21,12 @@ extension BufferBinding {
     file.wrote(base)
   }
 
-  /// Applies to the note what another program did to the working file, which contains `contents` now.
-  func takeIn(_ splices: [TextSplice], of note: NoteDocument, file contents: [UInt8]) throws {
+  /// Applies to the note what another program did to the working file.
+  func takeIn(_ splices: [TextSplice], of note: NoteDocument) throws {
     let before = handle.document.heads()
     try handle.change { _ in try note.make(splices) }
-    if buffer.gate == .plain { file.mergedText = contents }
-    let edits = try note.document.textEdits(obj: note.content, since: before)
-    buffer.documentChanged(edits, cause: .reload)
-    undo.groups.othersTyped(edits)
-    service.notebook.update(key) { $0.modified = service.clock.date }
-    updates.sendEdit()
-    updates.textChanged()
+    othersChanged(try note.document.textEdits(obj: note.content, since: before), cause: .reload)
+    editor.buffers.changed(note, of: handle, since: before, by: self, cause: .reload)
   }
 
   /// Tells the editor that the note has everything that the working file contains, so that it may overwrite the file
@@ -45,7 +40,7 @@ extension BufferBinding {
 
   /// Whether a plain client's changes merely show that it has read its file again. Then its buffer is treated as newly opened.
   func hasReadFile(version: Int, changes: [ContentChange]) -> Bool {
-    guard buffer.gate == .plain, !buffer.isOvertaken(version), let merged = file.mergedText,
+    guard buffer.gate == .plain, !buffer.isOvertaken(version), let merged = file[mergedIn: self],
       let base = service.notebook[key]?.base(for: note)
     else {
       return false
@@ -54,7 +49,7 @@ extension BufferBinding {
     var client = PlainBuffer(version: version, text: TextView(of: source, through: lacking.inverted).allUTF8)
     client.apply(changes, version: version, in: buffer.encoding)
     guard client.text == merged else { return false }
-    file.mergedText = nil
+    file[mergedIn: self] = nil
     let merge = ThreeWayMerge(note: note, bases: [base], encoding: buffer.encoding, gate: .plain)
     let (opened, splices) = merge.open(version: version, text: client.text)
     buffer = opened

@@ -11,6 +11,8 @@ final class BufferBinding {
   var note: NoteDocument
   var id: DocumentId { handle.id }
   var key: NoteKey { NoteKey(handle.id, item: note.item) }
+  /// Tells this buffer from others that the editor has of the note.
+  var place: BufferKey { hold.key }
   var buffer: OpenBuffer
   unowned let editor: Editor
   private(set) lazy var updates = ClientUpdates(self)
@@ -37,10 +39,12 @@ final class BufferBinding {
     editor: Editor
   ) {
     (self.uri, self.handle, self.note, self.buffer, self.editor) = (uri, handle, note, buffer, editor)
-    hold = NoteHold(NoteKey(handle.id, item: note.item), editor.service.files, editor.service.clock)
+    let environment = editor.service.environment
+    let place = environment.openNotes.newKey(NoteKey(handle.id, item: note.item), uri: uri)
+    hold = NoteHold(place, environment.files, environment.clock)
     observation = handle.observe { [weak self] event in self?.documentDid(event) }
-    service.opened(key, handle) { [weak self] in self?.companions() ?? [] }
-    service.journal.opened(key, handle) { [weak self] in self?.clientBase }
+    service.opened(place, handle) { [weak self] in self?.companions() ?? [] }
+    service.journal.opened(place, handle) { [weak self] in self?.clientBase }
     if mayWrite { takeIn(splices, ofFile: showsFile) } else { refused.refuse(splices, before: []) }
     updates.sendEdit()
     Absence(binding: self).tellSoon()
@@ -82,7 +86,7 @@ final class BufferBinding {
   }
 
   /// The client's text in its stored form.
-  var clientBaseItem: StoredItem { clientBase.item(key, run: service.run) }
+  var clientBaseItem: StoredItem { clientBase.item(key, run: place.record(of: service.run)) }
 
   /// What the client certainly has, and what it may have in addition.
   var clientTextBase: TextBase {
@@ -92,7 +96,7 @@ final class BufferBinding {
 
   /// Stores what the client has, for when the note is restored and the client still shows this buffer.
   func rememberLeftBuffer() {
-    let item = clientBase.leftItem(key, run: service.run)
+    let item = clientBase.leftItem(key, run: place.record(of: service.run))
     service.notebook.update(key) { $0.hasLeftBuffers = true }
     Task { @AutomergeRepo [service, id, log = editor.log] in
       do {
@@ -126,10 +130,10 @@ final class BufferBinding {
     finishComparing()
     rememberSeen()
     hold.end()
-    file.close()
+    file.close(self)
     updates.stop()
     observation?.cancel()
-    service.closed(key, handle)
+    service.closed(place, handle)
     service.presenceTracker.leave(id)
   }
 }

@@ -24,8 +24,10 @@ extension BufferOpener {
   }
 
   /// Determines what the text of a buffer that has outlived services grew out of; nil if unknown.
-  func origin(of key: NoteKey, _ memories: [KilledJournals.Memory], _ handle: DocHandle) async -> BufferOrigin? {
-    switch await service.journal.killed.origin(of: key, memories, handle, service.notebook.storage) {
+  func origin(
+    of key: NoteKey, uri: String, _ memories: [KilledJournals.Memory], _ handle: DocHandle
+  ) async -> BufferOrigin? {
+    switch await service.journal.killed.origin(of: key, uri: uri, memories, handle, service.notebook.storage) {
     case .known(let base, let object): .known(base, object: object)
     case .reloaded: .file
     case .unknown: nil
@@ -52,9 +54,11 @@ extension BufferOpener {
     }
     if !splices.isEmpty {
       let lacking = origin.isFile ? buffer.clientToDocument : nil
+      let before = handle.document.heads()
       try service.environment.takeIn(fileOf: note, lacking: lacking, handle) {
         try handle.change { _ in try note.make(splices) }
       }
+      buffers.changed(note, of: handle, since: before)
     }
     return TextBase(heads: handle.document.heads(), steps: [buffer.clientToDocument], object: note.textObject)
   }

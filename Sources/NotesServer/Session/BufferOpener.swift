@@ -18,7 +18,7 @@ final class BufferOpener {
   private var tasks: [Int: Task<Void, Never>] = [:]
 
   var service: Service { editor.service }
-  private var buffers: EditorBuffers { editor.buffers }
+  var buffers: EditorBuffers { editor.buffers }
 
   init(editor: Editor) { self.editor = editor }
 
@@ -58,7 +58,7 @@ final class BufferOpener {
           isReattached ? try await service.notebook.fileBases(of: record.key) : []
         }
         var origin: BufferOrigin? = .file
-        if let reattachment { origin = await self.origin(of: record.key, reattachment.memories, handle) }
+        if let reattachment { origin = await self.origin(of: record.key, uri: uri, reattachment.memories, handle) }
         // Buffers of unknown state are reopened one after the other: what one of them has is not new when the next
         // brings it.
         var turn: (any NoteClaim)?
@@ -73,6 +73,11 @@ final class BufferOpener {
         // the note has.
         var claim = await service.environment.claim(
           record.key.lockName, exclusively: false, within: .seconds(isReattached ? 4 : 1))
+        if claim != nil {
+          try await reading(uri, opening.number) { [service] in
+            try await service.fileSync.reconciler.keepName(path, of: record.key)
+          }
+        }
         await service.openFiles.settle(record.key)
         // Another process that has the note open may be merging what a program wrote to the file; the buffer has that
         // text, too.

@@ -57,7 +57,7 @@ final class ClientUpdates {
     guard !waitsForQuiet() else { return }
     guard let edit = binding.buffer.pendingEdit(source: binding.source) else { return }
     binding.service.journal.sends(
-      edit.rev, of: binding.key, heads: binding.handle.document.heads())
+      edit.rev, of: binding.place, heads: binding.handle.document.heads())
     editor.notify(EditNotification(uri: binding.uri, edit: edit))
   }
 

@@ -60,6 +60,7 @@ final class Editor: SiblingRequestPerforming {
     case .refused(let key, let text, let path): news.refusedForAll(key, text, path: path)
     case .recovered(let event): deliver(event)
     case .heldTextsChanged(let id): for binding in buffers.bindings(of: id) { binding.updates.statusChanged() }
+    case .fileIsText(let isText, let key): news.fileIsText(isText, key)
     case .renamed: buffers.personIsRenamed()
     case .moved(let old, let new): buffers.move(from: old, to: new)
     case .followed(let move): news.followed(move)
@@ -115,7 +116,7 @@ final class Editor: SiblingRequestPerforming {
   /// The kinds of events that a plain client shows.
   private static let plainKinds: Set<String> = [
     "access", "refused", "recovered", "unshared", "detached", "waiting", "offered", "brokeOff", "keyChanged",
-    "repeated", "store",
+    "repeated", "store", "file",
   ]
 
   /// Tells the editor what other people did. Of too many lines by one peer, only the last are shown, later.

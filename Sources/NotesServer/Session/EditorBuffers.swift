@@ -1,3 +1,4 @@
+import Automerge
 import AutomergeRepo
 import JSONRPC
 
@@ -20,7 +21,10 @@ final class EditorBuffers {
 
   var service: Service { editor.service }
 
-  init(editor: Editor) { self.editor = editor }
+  init(editor: Editor) {
+    self.editor = editor
+    editor.service.environment.openNotes.openings = { [weak self] in self?.openings ?? [] }
+  }
 
   // MARK: Finding
 
@@ -38,6 +42,12 @@ final class EditorBuffers {
     }
   }
 
+  private var openings: [NoteKey] {
+    buffers.values.compactMap { buffer in
+      if case .opening(let opening) = buffer { opening.key } else { nil }
+    }
+  }
+
   /// The buffers of plain files.
   var plainURIs: [String] {
     buffers.compactMap { uri, buffer in
@@ -47,7 +57,24 @@ final class EditorBuffers {
 
   func bindings(of document: DocumentId) -> [BufferBinding] { bindings.filter { $0.id == document } }
 
-  func binding(at key: NoteKey) -> BufferBinding? { bindings.first { $0.key == key } }
+  /// The buffer of a note; of several, the one with this URI, or that was opened first.
+  func binding(at key: NoteKey, uri: String? = nil) -> BufferBinding? {
+    let all = bindings.filter { $0.key == key }
+    return all.first { $0.uri == uri } ?? all.first { $0.place.twin == nil } ?? all.first
+  }
+
+  /// Call when this process has changed the text of a note other than by taking in a peer's changes: the buffers that show it
+  /// take the change in as they would a peer's.
+  ///
+  /// - Parameter author: the buffer that the change came from, and has it.
+  func changed(
+    _ note: NoteDocument, of handle: DocHandle, since heads: Set<ChangeHash>, by author: BufferBinding? = nil,
+    cause: EditCause = .remote
+  ) {
+    let others = bindings.filter { $0.id == handle.id && $0.note.content == note.content && $0 !== author }
+    guard !others.isEmpty, let edits = try? note.document.textEdits(obj: note.content, since: heads) else { return }
+    for other in others { other.othersChanged(edits, cause: cause) }
+  }
 
   /// The URI of a buffer that shows the document; if there is none, of the note's file.
   func uri(of document: DocumentId) -> String? {
@@ -207,18 +234,18 @@ final class EditorBuffers {
     binding.finishComparing()
     binding.countWords()
     binding.detach()
-    closed(binding.key, binding.undo.item)
+    closed(binding.place, binding.undo.item)
     service.fileSync.watch(binding.handle)
     service.fileSync.plan(binding.handle, text: binding.note.content)
   }
 
   /// Records what the person has seen of a note, and forgets what the editor showed.
-  private func closed(_ key: NoteKey, _ undo: StoredItem?) {
+  private func closed(_ key: BufferKey, _ undo: StoredItem?) {
     Task { @AutomergeRepo in
       do {
-        try await service.notebook.save(key, withBase: false)
+        try await service.notebook.save(key.note, withBase: false)
         if let undo { try await service.notebook.storage.commit([.save(undo)]) }
-        try await service.notebook.forgetClientBase(of: key, run: service.run)
+        try await service.notebook.forgetClientBase(of: key.note, run: key.record(of: service.run))
       } catch {
         editor.log.warning("The store was not told that a note is closed: \(error)")
       }

@@ -155,6 +155,16 @@ final class EditorNews {
     service.recoveredTexts.told(text)
   }
 
+  /// The file of a note is not UTF-8 any more, or is again.
+  func fileIsText(_ isText: Bool, _ key: NoteKey) {
+    let open = editor.buffers.bindings.filter { $0.key == key }
+    let uri = open.map(\.uri).min() ?? service.notebook[key]?.path.map(FileURI.uri(path:))
+    let title = service.notebook[key]?.title ?? service.title(of: key.document)
+    editor.deliver(
+      NoteNews.file(isText: isText).parameters(uri: uri, id: key.document, title: title, peer: nil, name: nil))
+    for binding in open { binding.updates.statusChanged() }
+  }
+
   /// What was typed elsewhere or earlier, or written to the file, is not in the note. Tells every editor, because the
   /// person may be looking at any.
   func refusedForAll(_ key: NoteKey, _ text: RecoveredText, path: String) {

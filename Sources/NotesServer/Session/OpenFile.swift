@@ -28,11 +28,9 @@ final class OpenFile {
   /// All open files; they live as long as the process.
   private unowned let files: OpenFiles
   private let handle: DocHandle
-  /// The buffer to notify; nil once it is closed.
-  private weak var binding: BufferBinding?
+  /// The buffers of the file: one, unless the editor shows it under several URIs.
+  private var views: [View] = []
   private var claims = Claims()
-  /// Another program's text that the note has; a plain client may show it at any moment by reading the file again.
-  var mergedText: [UInt8]?
   private var seen = Seen()
   /// The editors' texts, read when the file first differs.
   private var editorTexts: [TextBase]?
@@ -46,6 +44,12 @@ final class OpenFile {
   private var planned: (any ScheduledAction)?
   /// The text object that the buffer has open. A meeting's item that is moved gets another one, and the buffer follows.
   private var content: ObjId
+
+  private struct View {
+    weak var binding: BufferBinding?
+    /// Another program's text that the note has; a plain client may show it at any moment by reading the file again.
+    var mergedText: [UInt8]?
+  }
 
   private struct Claim {
     var base: TextBase
@@ -98,7 +102,27 @@ final class OpenFile {
   init(_ binding: BufferBinding, _ files: OpenFiles) {
     (key, self.files, handle) = (binding.key, files, binding.handle)
     content = binding.note.content
-    self.binding = binding
+    show(in: binding)
+  }
+
+  private var bindings: [BufferBinding] { views.compactMap(\.binding) }
+  private var binding: BufferBinding? { bindings.first }
+
+  /// Whether a buffer has it open.
+  var isShown: Bool { binding != nil }
+
+  /// Another buffer has the file open from now on.
+  func show(in binding: BufferBinding) {
+    views = views.filter { $0.binding != nil } + [View(binding: binding)]
+  }
+
+  /// What another program wrote, if the client of this buffer may be about to read it.
+  subscript(mergedIn binding: BufferBinding) -> [UInt8]? {
+    get { views.first { $0.binding === binding }?.mergedText }
+    set {
+      guard let index = views.firstIndex(where: { $0.binding === binding }) else { return }
+      views[index].mergedText = newValue
+    }
   }
 
   /// The editor says that the file holds its text.
@@ -172,8 +196,9 @@ final class OpenFile {
   }
 
   /// The buffer is closed. Claims of its last writes are still checked, and what they overwrote is still merged.
-  func close() {
-    binding = nil
+  func close(_ binding: BufferBinding) {
+    views.removeAll { $0.binding == nil || $0.binding === binding }
+    guard views.isEmpty else { return }
     planned?.cancel()
     planned = nil
     if !claims.overwritten.isEmpty || !claims.written.isEmpty { look() }
@@ -211,6 +236,7 @@ final class OpenFile {
       switch try await environment.files.look(path, since: seen.mark) {
       case .unchanged: forgetClaims()
       case .missing:
+        environment.forgetFile(key)
         // Nothing to compare with. If another program puts an old file there, that is compared with this.
         if let claim = claims.all.last { try await know(claim.base) }
       case .found(let bytes, let mark):
@@ -258,9 +284,10 @@ final class OpenFile {
     guard !splices.isEmpty else { return }
     guard environment.mayWrite(key.document) else { return try await refuse(text, besides: note, digest) }
     files.recoveredTexts.keepIfCut(note, by: text, splices, of: key.document)
-    try environment.takeIn(fileOf: note, lacking: isStillThere ? merge.lacking : nil, handle) { [binding, handle] in
+    try environment.takeIn(fileOf: note, lacking: isStillThere ? merge.lacking : nil, handle) {
       if let binding {
-        try binding.takeIn(splices, of: note, file: text)
+        try binding.takeIn(splices, of: note)
+        for index in views.indices where views[index].binding?.buffer.gate == .plain { views[index].mergedText = text }
       } else {
         try handle.change { _ in try note.make(splices) }
       }
@@ -272,6 +299,7 @@ final class OpenFile {
   /// Compares the file with the texts that it may have, and merges the rest.
   private func take(_ bytes: [UInt8], at mark: FileMark, readFrom dates: ClosedRange<Date>) async throws {
     let (digest, read) = await Self.parsed(bytes, environment.notebook[key]?.shape)
+    if read != nil { environment.fileIsText(true, key) }
     // An editor knows what it wrote itself.
     let isNews = claims.all.isEmpty && seen.lastMark != nil && mark != seen.lastMark
     seen.lastMark = mark
@@ -286,7 +314,10 @@ final class OpenFile {
       return tell(digest)
     }
     guard let contents = read else {
-      // Not a text that can be compared: the editor writes in an encoding of its own.
+      // Another program may be writing it.
+      guard mark.timeUntilSettled(readFrom: dates) == nil else { return later() }
+      environment.fileIsText(false, key)
+      // Not a text that can be compared: the editor may write in an encoding of its own.
       if let claim = claims.all.last { try await know(claim.base, digest) }
       return
     }
@@ -351,7 +382,7 @@ final class OpenFile {
   /// program that formats files at each save has changed that.
   private func merged(_ contents: FileContents) async -> (FileMerge, NoteDocument)? {
     let known = environment.notebook[key]?.fileBase
-    let client = [binding?.clientTextBase].compactMap(\.self)
+    let client = bindings.map(\.clientTextBase)
     let certain = claims.origin.map { [$0] } ?? known.map { [$0] + claims.written } ?? []
     return await merged(
       contents, certain,
@@ -414,7 +445,8 @@ final class OpenFile {
 
   /// Tells the editor that the note has all that the file with this digest holds, so that it need not ask before it writes.
   private func tell(_ digest: [UInt8]) {
-    binding?.fileIsKnown(digest.map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined())
+    let hexadecimal = digest.map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()
+    for binding in bindings { binding.fileIsKnown(hexadecimal) }
   }
 
   @concurrent

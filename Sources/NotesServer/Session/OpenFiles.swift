@@ -24,6 +24,11 @@ final class OpenFiles {
   }
 
   func open(_ binding: BufferBinding) -> OpenFile {
+    if let file = files[binding.key], file.isShown {
+      file.show(in: binding)
+      return file
+    }
+    environment.forgetFile(binding.key)
     let file = OpenFile(binding, self)
     files[binding.key] = file
     return file

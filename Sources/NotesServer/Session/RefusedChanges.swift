@@ -20,7 +20,7 @@ final class RefusedChanges {
   /// - Parameter before: the client's text before it made them
   func refuse(_ splices: [TextSplice], before: [UInt8]) {
     let service = binding.service
-    defer { service.journal.clientHas(binding.key) }
+    defer { service.journal.clientHas(binding.place) }
     guard !splices.isEmpty else { return }
     binding.buffer.documentChanged(by: TextDelta(splices, in: binding.source.allUTF8).inverted)
     let text = binding.clientText

@@ -200,14 +200,14 @@ public final class Service {
   }
 
   /// Call when a buffer is attached. What `companions` returns is stored with each write of the document.
-  func opened(_ key: NoteKey, _ handle: DocHandle, companions: @escaping () -> [StorageChange]) {
+  func opened(_ key: BufferKey, _ handle: DocHandle, companions: @escaping () -> [StorageChange]) {
     environment.openNotes.open(key, handle, companions: companions)
     fileSync.watch(handle)
-    if let path = notebook[key]?.path { outside?.watch(path: path, isOpen: true) }
+    if let path = notebook[key.note]?.path { outside?.watch(path: path, isOpen: true) }
     environment.events.send(.openNotesChanged(handle.id))
   }
 
-  func closed(_ key: NoteKey, _ handle: DocHandle) {
+  func closed(_ key: BufferKey, _ handle: DocHandle) {
     journal.closed(key, handle)
     environment.openNotes.close(key, handle)
     environment.events.send(.openNotesChanged(handle.id))

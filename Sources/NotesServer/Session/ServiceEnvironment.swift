@@ -13,6 +13,9 @@ final class ServiceEnvironment {
   let notesDirectory: String
   let openNotes = OpenNotes()
   let events = Observers<ServiceEvent>()
+  /// The texts whose files are not UTF-8 at present, so that neither side is updated.
+  private(set) var filesWithoutText: Set<NoteKey> = []
+  private let log = Logger(label: "files")
 
   init(
     repo: Repo, notebook: Notebook, journal: RunJournal, sharing: any SharingService, files: any WorkingFileAccess,
@@ -51,6 +54,17 @@ final class ServiceEnvironment {
     journal.fileHas(base, key, replacing: notebook[key]?.fileBase)
     notebook.update(key) { $0.fileBase = base }
   }
+
+  /// Call when the file of a note was read: the person is told once if it is not UTF-8, and once when it is again.
+  func fileIsText(_ isText: Bool, _ key: NoteKey) {
+    let isNews = isText ? filesWithoutText.remove(key) != nil : filesWithoutText.insert(key).inserted
+    guard isNews else { return }
+    log.warning("The file of \(key.document) is \(isText ? "UTF-8 again" : "not UTF-8, and is left as it is").")
+    events.send(.fileIsText(isText, key))
+  }
+
+  /// Call when the file of a note is gone, or when a buffer opens it: its person is told anew.
+  func forgetFile(_ key: NoteKey) { filesWithoutText.remove(key) }
 
   /// Runs `work`, which makes one change out of what another program wrote to the file of a note. It is journaled together with
   /// what the file then lacks of the text; nil if the file no longer contains the merged text.

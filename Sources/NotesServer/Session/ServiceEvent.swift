@@ -32,6 +32,8 @@ enum ServiceEvent {
   case recovered(JSONValue)
   /// Whether all recovered texts of the document are stored may have changed.
   case heldTextsChanged(DocumentId)
+  /// The file of a note is not UTF-8 any more, or is again.
+  case fileIsText(Bool, NoteKey)
   /// This person has a new name.
   case renamed
   /// A note's record has become another document's; its buffers follow.

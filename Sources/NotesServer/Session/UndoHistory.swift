@@ -88,8 +88,10 @@ final class UndoHistory {
       groups: groups, time: service.clock.date,
       written: UndoRecord.Written(actor: document.actor, count: changeCount(of: document.actor)),
       object: binding.note.textObject
-    ).item(binding.key, run: service.run)
+    ).item(binding.key, run: record)
   }
+
+  private var record: String { binding.place.record(of: service.run) }
 
   private func changeCount(of actor: ActorId) -> Int {
     handle.document.lastChange(by: actor).flatMap { handle.document.authorship(of: $0)?.number } ?? 0
@@ -104,7 +106,7 @@ final class UndoHistory {
         let items = try await storage.loadRange(prefix).filter { $0.key.count == prefix.count + 1 }
         let records = items.compactMap { UndoRecord($0.data) }.filter { $0.object == binding.note.textObject }
         loaded(UndoRecord.merged(records.map(completed)))
-        let own = UndoRecord.prefix(key) + [service.run]
+        let own = prefix + [record]
         if let item {
           try await storage.commit([.save(item)] + items.map(\.key).filter { $0 != own }.map { .remove($0) })
         }

@@ -48,14 +48,14 @@ import Testing
     repo.beforeSending = { journal.write() }
     let handle = try await repo.create(doc: Document(), id: id)
     let text = try handle.change { try $0.putObject(obj: .ROOT, key: "content", ty: .Text) }
-    journal.opened(NoteKey(id), handle) { nil }
+    journal.opened(BufferKey(NoteKey(id)), handle) { nil }
     let before = log.writings.count
     let other = handle.document.fork()
     try other.spliceText(obj: text, start: 0, delete: 0, value: "tea")
     let observation = handle.observe { [id] event in
       guard case .textEdits = event else { return }
       #expect(log.writings.count == before, "the change is not reported yet")
-      journal.sends(1, of: NoteKey(id), heads: handle.document.heads())
+      journal.sends(1, of: BufferKey(NoteKey(id)), heads: handle.document.heads())
       #expect(log.writings.count == before + 1, "it is written when this returns")
     }
     try handle.merge(other)
@@ -78,7 +78,7 @@ import Testing
     let handle = try await repo.create(doc: Document(), id: id)
     let text = try handle.change { try $0.putObject(obj: .ROOT, key: "content", ty: .Text) }
     try await handle.flush()
-    if isOpen { journal.opened(NoteKey(id), handle) { nil } }
+    if isOpen { journal.opened(BufferKey(NoteKey(id)), handle) { nil } }
     let before = log.writings.count
     let lacking = TextDelta(utf8Offset: 0, deleted: [], inserted: Array("mine ".utf8))
     let file = RunJournal.FileText(key: NoteKey(id), lacking: lacking, object: nil, replaced: nil)
@@ -103,7 +103,7 @@ import Testing
     let text = try handle.change { try $0.putObject(obj: .ROOT, key: "content", ty: .Text) }
     try await handle.flush()
     let client = ClientBase(base: TextBase(heads: handle.document.heads(), steps: []), time: Date(milliseconds: 1))
-    journal.opened(NoteKey(id), handle) { client }
+    journal.opened(BufferKey(NoteKey(id)), handle) { client }
     func type(_ word: String) throws {
       try handle.change { try $0.spliceText(obj: text, start: 0, delete: 0, value: word) }
       journal.write()
@@ -123,7 +123,7 @@ import Testing
     let next = try #require(try await storedDocument())
     _ = try next.applyEncodedChanges(encoded: try #require(content.changes[id]))
     #expect(try next.text(obj: text) == "eggsmilktea")
-    #expect(content.clients[NoteKey(id)] == client)
+    #expect(content.clients[BufferKey(NoteKey(id))] == client)
     #expect(content.files[NoteKey(id)]?.base == file)
     journal.end()
     journal.resume()
@@ -190,7 +190,7 @@ import Testing
     try await handle.flush()
     let killed = RunJournal(files: log, run: "0123456789abcdef0123456789abcdef")
     killed.left(Array("mine\n".utf8), NoteKey(id), on: Date(milliseconds: 5))
-    if isMerged { killed.closed(NoteKey(id), handle) }
+    if isMerged { killed.closed(BufferKey(NoteKey(id)), handle) }
     files.journals["0123456789abcdef0123456789abcdef"] = log.writings.flatMap(\.self)
     let earlier = files.journals
     var tellings = 0

@@ -19,6 +19,9 @@ final class MemoryFiles: WorkingFileAccess {
   /// Called before a file is replaced.
   let onReplace = Mutex<@Sendable (_ path: String) async -> Void>({ _ in })
 
+  /// Called before a file is renamed.
+  let onMove = Mutex<@Sendable (_ path: String) async -> Void>({ _ in })
+
   subscript(path: String) -> [UInt8]? {
     get { files.withLock { $0[path] } }
     set { files.withLock { $0[path] = newValue } }
@@ -90,7 +93,8 @@ final class MemoryFiles: WorkingFileAccess {
   }
 
   func move(_ path: String, to target: String) async -> Bool {
-    files.withLock { files in
+    await onMove.withLock { $0 }(path)
+    return files.withLock { files in
       guard files[target] == nil else { return false }
       files[target] = files.removeValue(forKey: path)
       return true

@@ -1,5 +1,6 @@
 import AutomergeRepo
 import Foundation
+import JSONRPC
 import RepoTestSupport
 import Synchronization
 import TestSupport
@@ -26,10 +27,10 @@ struct WatchedNote {
 
   private static func lines(_ text: String) -> [String] { text.split(separator: "\n").map(String.init).sorted() }
 
-  init(seed: UInt64) async throws {
+  init(seed: UInt64, client: JSONValue = ServiceUnderTest.plugin) async throws {
     world = RepoWorld(random: RandomSource(SeededGenerator(seed: seed)))
     service = ServiceUnderTest(world)
-    try await service.start(watching: folders)
+    try await service.start(watching: folders, client: client)
     let made = try await service.request("notes/create", ["title": "Shopping", "text": "tea\n"])
     id = try #require(made["id"]?.stringValue.flatMap { DocumentId($0) })
     handle = try await service.handle(of: id)

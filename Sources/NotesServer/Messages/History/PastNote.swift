@@ -6,6 +6,8 @@ import JSONRPC
 @AutomergeRepo
 struct PastNote {
   let record: NoteRecord
+  /// The buffer's, if the request names one.
+  let uri: String?
   let note: NoteDocument
   /// The authors whose signatures cover its changes.
   let vouching: ChangeVouching
@@ -15,6 +17,7 @@ struct PastNote {
   init(_ reference: NoteReference, _ editor: Editor) async throws {
     let service = editor.service
     record = try editor.note(reference)
+    if case .uri(let named) = reference { uri = named } else { uri = nil }
     let handle = try await service.fetch(record.id)
     guard let note = NoteDocument(handle.document, item: record.item) else {
       throw NotesError(.notANote, "The document \(record.id) contains no text.")

@@ -10,7 +10,7 @@ struct ShownText {
 
   init(_ past: PastNote, _ editor: Editor) {
     source = DocumentText(past.note)
-    binding = editor.buffers.binding(at: past.record.key)
+    binding = editor.buffers.binding(at: past.record.key, uri: past.uri)
     encoding = editor.client.encoding
   }
 

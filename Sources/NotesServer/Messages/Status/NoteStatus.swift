@@ -13,6 +13,8 @@ struct NoteStatus {
   let words: Int
   /// The source from which the document is expected, if it is not here.
   let source: String?
+  /// Whether the working file is not UTF-8.
+  let isFileUnreadable: Bool
 
   @AutomergeRepo
   init(of binding: BufferBinding) {
@@ -26,6 +28,7 @@ struct NoteStatus {
     self.people = people.map { PersonStatus($0, on: binding.handle) }
     words = service.notebook[binding.key]?.words ?? 0
     source = nil
+    isFileUnreadable = service.environment.filesWithoutText.contains(binding.key)
   }
 
   /// The status of a note whose document has not arrived.
@@ -37,6 +40,7 @@ struct NoteStatus {
     people = []
     words = service.notebook[opening.key]?.words ?? 0
     source = opening.waitsFor
+    isFileUnreadable = false
   }
 
   /// If another process of this person has the network, nothing is wrong for the person as long as the two are connected.
@@ -50,7 +54,8 @@ struct NoteStatus {
     .object(present: [
       "stored": .bool(isStored), "access": .string(access.rawValue), "network": .string(network),
       "discovery": .string(discovery), "peers": .array(people.map(\.json)), "words": JSONValue(words),
-      "waiting": source.map(JSONValue.string), "company": Company(people).json,
+      "waiting": source.map(JSONValue.string), "file": isFileUnreadable ? "notUTF8" : nil,
+      "company": Company(people, hasTextFile: !isFileUnreadable).json,
     ])
   }
 }
