@@ -31,6 +31,31 @@ struct EditorEndTests {
     }
   }
 
+  @Test func whatAServiceHasNotReadWhenVimEndsIsStoredOnceItGoesOn() throws { try endUnread(VimUnderTest.self) }
+  @Test(.enabled(if: NeovimUnderTest.isHere, "SKIPPED: needs nvim"))
+  func whatAServiceHasNotReadWhenNeovimEndsIsStoredOnceItGoesOn() throws { try endUnread(NeovimUnderTest.self) }
+
+  /// The service hangs when the person types, and until after the editor has ended: the words are in its pipe.
+  private func endUnread<Editor: EditorUnderTest>(_ kind: Editor.Type) throws {
+    let editor = try Editor(user: NotesUser("Ana"), seed: 93, maximumDelay: .zero)
+    try editor.createNote("Tea")
+    let id = try editor.waitUntilAttached()
+    let session = editor.session
+    let service = KnownProcess(try #require(session.records.last?.processId))
+    defer { service.send(SIGKILL) }
+    service.send(SIGSTOP)
+    try editor.beginTypingAtEnd()
+    try session.terminal.type("precious words")
+    try editor.waitForText("precious words")
+    try editor.endTyping()
+    let program = session.terminal.programProcessId
+    try editor.quit()
+    try session.wait(for: "the end of the editor") { !EditorSession.isRunning(program) }
+    service.send(SIGCONT)
+    try session.waitForEnd()
+    #expect(try session.user.storedText(of: id).contains("precious words"))
+  }
+
   /// The service has failed for good, and nothing but the editor has the words.
   @Test func wordsThatOnlyEmacsHasAreInItsAutoSaveFileWhenItsTerminalCloses() throws {
     let ana = try EmacsUnderTest(user: NotesUser("Ana"), seed: 92, maximumDelay: .zero)
