@@ -85,8 +85,7 @@ Return its buffer."
   "Open the current buffer at the service, as whatever it is; return its state."
   (unless buffer-file-name
     (user-error "Notes: C-x C-s first: this buffer has no file yet"))
-  (when (buffer-base-buffer)
-    (user-error "Notes: Only regular files can be notes"))
+  (when (buffer-base-buffer) (user-error "Notes: Only regular files can be notes"))
   (or (notes-lsp--current)
       (notes-lsp--attach (notes-lsp--path-uri buffer-file-name))))
 

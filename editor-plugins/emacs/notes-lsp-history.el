@@ -44,8 +44,7 @@ What is restored from there is only PART, a range, if given."
   (when (notes-lsp--show-list "*notes history*" 'notes-history-mode :notes/history target t)
     (notes-lsp--say "RET shows it, d its changes, D since then, R restores"))
   (let ((buffer (get-buffer "*notes history*")))
-    (when buffer
-      (with-current-buffer buffer (setq notes-lsp--history-part part)))))
+    (when buffer (with-current-buffer buffer (setq notes-lsp--history-part part)))))
 
 (defun notes-lsp--ask-history (method params then)
   "Send METHOD with PARAMS about the note whose history this is.

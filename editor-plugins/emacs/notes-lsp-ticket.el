@@ -15,8 +15,7 @@
 
 (declare-function notes-lsp--become-note "notes-lsp-commands" (method params then &rest keys))
 
-(defvar notes-lsp--tickets nil
-  "Alist from a note's id to the last answer to notes/share.")
+(defvar notes-lsp--tickets nil "Alist from a note's id to the last answer to notes/share.")
 
 (defcustom notes-lsp-osc52 t
   "Non-nil means tickets go onto the clipboard of the terminal, by OSC 52.

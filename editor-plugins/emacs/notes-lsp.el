@@ -89,8 +89,7 @@ further."
 
 (defvar notes-lsp-command-map
   (let ((map (make-sparse-keymap)))
-    (pcase-dolist (`(,key . ,command) notes-lsp--keys)
-      (define-key map key command))
+    (pcase-dolist (`(,key . ,command) notes-lsp--keys) (define-key map key command))
     map)
   "Commands of notes by one key; after \\[notes-lsp-command-map] in notes.")
 (fset 'notes-lsp-command-map notes-lsp-command-map)

@@ -139,5 +139,16 @@ The function `got' returns what it has read."
         (notes-lsp-mode -1)
         (should (equal notes-test-mirror (buffer-string)))))))
 
+;; Its sentinel has yet to say so.  A warning would keep that from being shown.
+(ert-deftest notes-test-a-message-to-a-service-that-has-just-died-is-no-warning ()
+  (notes-test-with-reader
+    (let ((process (jsonrpc--process notes-lsp--link)) notes-lsp--waiting-news notes-lsp--unread)
+      (should-error (notes-lsp--send-within-moment process (lambda () (error "Alive"))))
+      (notes-lsp--guarded "caret"
+        (notes-lsp--send-within-moment process (lambda ()
+                                                 (delete-process process)
+                                                 (error "No longer connected to pipe; closed it"))))
+      (should-not (or notes-lsp--unread notes-lsp--waiting-news)))))
+
 (provide 'notes-lsp-service-test)
 ;;; notes-lsp-service-test.el ends here
