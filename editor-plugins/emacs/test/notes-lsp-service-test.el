@@ -150,5 +150,20 @@ The function `got' returns what it has read."
                                                  (error "No longer connected to pipe; closed it"))))
       (should-not (or notes-lsp--unread notes-lsp--waiting-news)))))
 
+(ert-deftest notes-test-a-note-is-auto-saved-while-the-service-does-not-read ()
+  (notes-test-with "one\n"
+    (setq notes-lsp--auto-saved t)
+    (let (answer notes-lsp--asked notes-lsp--silent)
+      (cl-letf (((symbol-function 'notes-lsp-service-ready-p) #'always)
+                ((symbol-function 'notes-lsp-service-request-async)
+                 (lambda (_method _params success &rest _) (setq answer success))))
+        (notes-lsp--before-auto-save)
+        (should-not buffer-auto-save-file-name)
+        (notes-lsp--before-auto-save)
+        (should buffer-auto-save-file-name)
+        (funcall answer nil)
+        (notes-lsp--before-auto-save)
+        (should-not buffer-auto-save-file-name)))))
+
 (provide 'notes-lsp-service-test)
 ;;; notes-lsp-service-test.el ends here
