@@ -28,7 +28,7 @@ extension RepoMessageError: LocalizedError, CustomStringConvertible {
     case .notCBOR(let error): "\(error)"
     case .notAMessage: "it has no type"
     case .badField(let type, let field): "the field \(field) of a message of type \(type) is missing or wrong"
-    case .tooLong(let type, let byteCount): "a message of type \(type) has \(byteCount) bytes, which is too much"
+    case .tooLong(let type, let byteCount): "a message of type \(type) has \(byteCount) bytes, which is too many"
     }
   }
 

@@ -29,7 +29,7 @@ extension FrameError: CustomStringConvertible {
 /// Any other headers are skipped. Memory grows with the received bytes, never with an announced length.
 public struct FrameReader: Sendable {
   public static let defaultHeaderLimit = 8 << 10
-  /// A text of 128 MiB fits, the longest that a note's file may have, though every byte of it were escaped as six.
+  /// Fits the longest text that a note's file may have, 128 MiB, even if every byte is escaped as six.
   public static let defaultFrameLimit = 1 << 30
 
   private enum State {

@@ -7,13 +7,16 @@ public final class ProcessWatcher {
   /// The interval of the checks; a process that is not a child cannot be waited for.
   public static let defaultInterval: Duration = .seconds(1)
 
-  /// - Parameter onGone: called once; at the first interval, if no process has the id
+  /// - Parameter onGone: called once, when two checks in a row have found no process with the id. What the process has
+  ///   written into a pipe of this one is read between them, even if this one was halted when the other ended.
   public init(
     on loop: Loop, processId: Int, interval: Duration = defaultInterval, onGone: @escaping () -> Void
   ) throws(UVError) {
     timer = try Timer(on: loop)
+    var wasMissing = false
     timer.onFire = { [unowned timer] in
-      guard !Self.isAlive(processId) else { return }
+      guard !Self.isAlive(processId) else { return wasMissing = false }
+      guard wasMissing else { return wasMissing = true }
       timer.close()
       onGone()
     }

@@ -18,7 +18,7 @@ extension Diagnostics {
       return false
     }
     guard found.st_mode & S_IFMT == S_IFDIR else {
-      bad(subject, "\(path) is a file", "Rename it, or name another folder in \(variable).")
+      bad(subject, "\(path) is a file", "Rename it, or set \(variable) to another folder.")
       return false
     }
     guard access(path, R_OK | W_OK | X_OK) == 0 else {
@@ -26,24 +26,24 @@ extension Diagnostics {
         let owner = getpwuid(found.st_uid).map { String(cString: $0.pointee.pw_name) } ?? "user \(found.st_uid)"
         bad(
           subject, "\(path) belongs to \(owner)",
-          "Make it yours (chown -R), or name another folder in \(variable).")
+          "Take ownership (chown -R), or set \(variable) to another folder.")
       } else if errno == EROFS {
-        bad(subject, "\(path) is on a disk that cannot be written", "Name another folder in \(variable).")
+        bad(subject, "\(path) is on a disk that cannot be written", "Set \(variable) to another folder.")
       } else {
-        bad(subject, "\(path) is not writable", "Make it so: chmod u+rwx '\(path)'")
+        bad(subject, "\(path) is not writable", "Make it writable: chmod u+rwx '\(path)'")
       }
       return false
     }
     if hasRoom(path) {
       good(subject, path)
     } else {
-      bad(subject, "less than 64 MB of disk space is left in \(path)", "Make room, or notes may not be stored.")
+      bad(subject, "less than 64 MB of disk space is left in \(path)", "Free some space, or notes may not be stored.")
     }
     return true
   }
 
   private func lookAtMissingFolder(_ subject: String, _ path: String, variable: String, code: Int32) {
-    let advice = "Name another folder in \(variable), or set HOME to your own."
+    let advice = "Set \(variable) to another folder, or HOME to your own."
     guard code == ENOENT || code == ENOTDIR else {
       return bad(subject, "\(path) cannot be looked into: \(String(cString: strerror(code)))", advice)
     }
@@ -58,7 +58,7 @@ extension Diagnostics {
     } else if access(parent, W_OK | X_OK) != 0 {
       bad(subject, "\(path) cannot be made: \(parent) is not writable", advice)
     } else if !hasRoom(parent) {
-      bad(subject, "less than 64 MB of disk space is left for \(path)", "Make room, or notes may not be stored.")
+      bad(subject, "less than 64 MB of disk space is left for \(path)", "Free some space, or notes may not be stored.")
     } else {
       good(subject, "\(path) does not exist yet; your first note makes it")
     }

@@ -64,21 +64,21 @@ final class Diagnostics {
   private func lookAtDatabase() {
     switch StoreFileHeader(directory: home) {
     case .missing: good("database", "none yet; your first note makes it")
-    case .ours: good("database", "notes.db is one of ours; notes-lsp fsck checks every byte")
+    case .ours: good("database", "notes.db is a notes-lsp store; notes-lsp fsck checks every byte")
     case .newer(let found, let known):
       bad("database", "notes.db is of version \(found); this notes-lsp knows \(known) and older", "Update notes-lsp.")
     case .foreign:
-      bad("database", "notes.db belongs to another program", "Name another folder in NOTES_HOME.")
+      bad("database", "notes.db belongs to another program", "Set NOTES_HOME to another folder.")
     case .damaged:
       bad(
-        "database", "notes.db is damaged: it is no database",
+        "database", "notes.db is damaged: it is not a database",
         "Put a backup back, or the next start sets it aside and begins an empty store.")
     case .empty:
       bad(
         "database", "notes.db is empty: its bytes are lost",
         "Put a backup back, or the next start sets it aside and begins an empty store.")
     case .unreadable(let code):
-      bad("database", "notes.db cannot be read: \(String(cString: strerror(code)))", "Make it a file that is yours.")
+      bad("database", "notes.db cannot be read: \(String(cString: strerror(code)))", "Restore a readable notes.db.")
     }
     let all = (try? FileManager.default.contentsOfDirectory(atPath: home)) ?? []
     if let aside = all.filter({ $0.hasPrefix("damaged-") }).max() {

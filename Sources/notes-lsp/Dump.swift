@@ -10,7 +10,7 @@ struct Dump: ParsableCommand {
   @Argument(help: "The file.", completion: .file()) var file: String
   @Flag(help: "Leave the changes out.") var noChanges = false
   @Flag(help: "Print everything on one line.") var compact = false
-  @Flag(help: "Print JSON; it always does.") var json = false
+  @Flag(help: "Accepted for consistency; the output is always JSON.") var json = false
 
   func run() throws {
     let dump = try DocumentFile.load(file).dump(includingChanges: !noChanges)

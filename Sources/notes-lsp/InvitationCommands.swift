@@ -136,7 +136,7 @@ extension Session {
     }
   }
 
-  /// How often to check whether the invitation is still open: that the other person has answered it is told at once, but not
+  /// How often to check whether the invitation is still open: the other person's answer is reported at once, but not
   /// that this person has cancelled it in an editor, that it has expired, or that the process with the network has ended
   /// while another one connects the processes.
   private static let lookInterval: Duration = .seconds(5)

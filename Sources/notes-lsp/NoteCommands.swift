@@ -130,7 +130,7 @@ struct Export: ParsableCommand {
     abstract: "Write a note to a file.",
     discussion: """
       The file's ending tells the format, or --format does:
-        automerge       the document; every Automerge reads it
+        automerge       the document, for any Automerge program
         meetingnotes    the document, as the app MeetingNotes keeps it
         markdown        the text
         json            the text, with title, times and heads
@@ -164,7 +164,7 @@ struct Import: ParsableCommand {
     abstract: "Make notes from files and print the paths of the notes' files.",
     discussion: """
       Takes .automerge, .meetingnotes, Markdown, JSON, folders of such files, and directories of automerge-repo. A document \
-      that is here already is merged with the note that it is a copy of. Of a document that another program has made, --text names the text to edit; \
+      that is here already is merged with the note that it is a copy of. In another program's document, --text names the text to edit; \
       texts lists what there is.
       """)
 

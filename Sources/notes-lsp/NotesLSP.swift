@@ -10,7 +10,7 @@ struct NotesLSP: AsyncParsableCommand {
     abstract: "Multiplayer for the notes you keep in Vim and Emacs.",
     discussion: """
       Your editor starts notes-lsp by itself and talks to it on standard input and output. The commands below work on the \
-      same notes from a shell, also while editors are running. A NOTE is an id or a title.
+      same notes from a shell, even while editors are running. A NOTE is an id or a title.
       """,
     version: ProgramVersion.description,
     groupedSubcommands: [

@@ -50,7 +50,7 @@ struct StoreOptions: ParsableArguments {
 struct NetworkOptions: ParsableArguments {
   @Option(
     help: ArgumentHelp(
-      "The address to listen at; * is every address of this machine, port 0 any free one.", valueName: "host:port"))
+      "The address to listen at; * is all addresses, port 0 the last used or a free one.", valueName: "host:port"))
   var listen = "*:0"
 
   @Flag(help: "Do not look for people nearby or announce this person to them.")

@@ -11,7 +11,7 @@ struct Serve: ParsableCommand {
   static let configuration = CommandConfiguration(
     abstract: "Run a service without an editor, for peers that are never online together.",
     discussion: """
-      Prints one line of JSON when it is ready. SIGTERM and SIGINT store everything and end it; SIGHUP rereads the access \
+      Prints one line of JSON when it is ready. SIGTERM and SIGINT store everything and end it; SIGHUP reads the access \
       file again. Sources/Documentation/Serve.md describes the access file and how to run it under systemd.
       """)
 
@@ -23,7 +23,7 @@ struct Serve: ParsableCommand {
   var name: String?
   @Option(
     help: ArgumentHelp(
-      "The address for notes-lsp peers; * is every address of this machine, port 0 any free one.",
+      "The address for notes-lsp peers; * is every address of this machine, port 0 the last used or a free one.",
       valueName: "host:port")
   )
   var listen = "*:0"

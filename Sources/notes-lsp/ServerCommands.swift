@@ -8,7 +8,7 @@ struct Connect: ParsableCommand {
   static let configuration = CommandConfiguration(
     abstract: "Connect to a server that is always on, now and after each start.",
     discussion: """
-      The server gets no note by this. --note publishes one there, and prints a ticket with which people whom the server lets in \
+      This sends no note. --note publishes one there, and prints a ticket with which people whom the server lets in \
       can join it. Without a running editor the server is remembered, and connected when one starts.
       """)
 

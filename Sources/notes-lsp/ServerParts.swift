@@ -128,7 +128,7 @@ final class ServerParts {
           metrics.page
         }
       } catch {
-        throw Failure(message: "Cannot answer at \(text): \(error.message).")
+        throw Failure(message: "Cannot serve metrics at \(text): \(error.message).")
       }
     }
     session.serviceIsLoaded()

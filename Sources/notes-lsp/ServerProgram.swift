@@ -118,7 +118,7 @@ final class ServerProgram {
 
   /// Stores everything and ends. A second call ends at once.
   private func end() {
-    guard !isEnding else { return fail("A second signal: ended at once, and not everything may be stored.") }
+    guard !isEnding else { return fail("Second signal: stopped at once; some changes may not be stored.") }
     isEnding = true
     guard let parts else { return loop.stop() }
     parts.stopListening()

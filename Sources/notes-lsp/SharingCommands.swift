@@ -144,7 +144,7 @@ struct Name: ParsableCommand {
 
   @OptionGroup var store: StoreOptions
   @Argument(help: "The new name.") var newName: String?
-  @Flag(inversion: .prefixedNo, help: "Whether people on the same network see you; given with a name.") var seen: Bool?
+  @Flag(inversion: .prefixedNo, help: "Whether people on the same network see you; needs a new name.") var seen: Bool?
   @Flag(help: "Print JSON.") var json = false
 
   func run() throws {

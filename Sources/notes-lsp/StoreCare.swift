@@ -57,7 +57,7 @@ extension Fsck.Report {
 struct Backup: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     abstract: "Write a snapshot of the store to a file.",
-    discussion: "To restore it, replace notes.db by the file while no editor is running.")
+    discussion: "To restore it, replace notes.db with the file while no editor is running.")
 
   @OptionGroup var store: StoreOptions
   @Argument(help: "The file to write.", completion: .file()) var file: String

@@ -74,7 +74,7 @@ struct Find: ParsableCommand {
   static let configuration = CommandConfiguration(
     abstract: "Find the notes that contain all given words, in any order and case.",
     discussion: """
-      A word may be the beginning or another part of a longer one. Quotes make a phrase, once more inside the shell's: \
+      A word also matches inside a longer one. Quotes make a phrase; put them inside the shell's quotes: \
       '"oat milk" tea'. Each line is a title, the place of the first match and its line. Exit code 1 if there is none.
       """)
 

@@ -11,7 +11,7 @@ struct Open: ParsableCommand {
   static let configuration = CommandConfiguration(
     abstract: "Make sure that a note is on this machine and print the path of its file.",
     discussion: """
-      Takes an automerge: URL, too, of any document; what is not here is got by the service of an editor with a note open. --text \
+      Takes an automerge: URL, too, of any document; if it is not here, a running editor's service fetches it. --text \
       names the text to edit, or the URL does (automerge:ID/chapters/0/body). A file that ends in .automerge or .meetingnotes is \
       edited in place: services keep it equal to the note.
       """)

@@ -31,6 +31,62 @@ struct EditorEndTests {
     }
   }
 
+  @Test func whatAServiceHasNotReadWhenVimEndsIsStoredOnceItGoesOn() throws { try endUnread(VimUnderTest.self) }
+  @Test func whatAServiceHasNotReadWhenEmacsEndsIsStoredOnceItGoesOn() throws { try endUnread(EmacsUnderTest.self) }
+  @Test(.enabled(if: NeovimUnderTest.isHere, "SKIPPED: needs nvim"))
+  func whatAServiceHasNotReadWhenNeovimEndsIsStoredOnceItGoesOn() throws { try endUnread(NeovimUnderTest.self) }
+
+  /// The service hangs when the person types, and until after the editor has ended: the words are in its pipe.
+  private func endUnread<Editor: EditorUnderTest>(_ kind: Editor.Type) throws {
+    let editor = try Editor(user: NotesUser("Ana"), seed: 93, maximumDelay: .zero)
+    try editor.createNote("Tea")
+    let id = try editor.waitUntilAttached()
+    let session = editor.session
+    let service = KnownProcess(try #require(session.records.last?.processId))
+    defer { service.send(SIGKILL) }
+    service.send(SIGSTOP)
+    try editor.beginTypingAtEnd()
+    try session.terminal.type("precious words")
+    try editor.waitForText("precious words")
+    try editor.endTyping()
+    let program = session.terminal.programProcessId
+    try editor.quit()
+    try session.wait(for: "the end of the editor") { !EditorSession.isRunning(program) }
+    service.send(SIGCONT)
+    try session.waitForEnd()
+    #expect(try session.user.storedText(of: id).contains("precious words"))
+  }
+
+  @Test func emacsOffersToSaveWhatAServiceThatHangsHasNotRead() throws {
+    let ana = try EmacsUnderTest(user: NotesUser("Ana"), seed: 94, maximumDelay: .zero)
+    try ana.createNote("Tea")
+    let id = try ana.waitUntilAttached()
+    let service = KnownProcess(try #require(ana.session.records.last?.processId))
+    defer { service.send(SIGKILL) }
+    service.send(SIGSTOP)
+    try ana.beginTypingAtEnd()
+    try ana.session.terminal.type("precious words")
+    try ana.waitForText("precious words")
+    let program = ana.session.terminal.programProcessId
+    try ana.session.terminal.press("C-x", "C-c")
+    try ana.waitForScreen("Save file")
+    try ana.session.terminal.type("n")
+    try ana.waitForScreen("exit anyway?")
+    try ana.session.terminal.type("yes")
+    try ana.session.terminal.press("Enter")
+    try ana.waitForScreen("The service has not read the last words.  Save Tea.md? (y or n)")
+    try ana.session.terminal.type("y")
+    try ana.session.wait(for: "the end of Emacs") { !EditorSession.isRunning(program) }
+    // The service never goes on; the next one reads the file.
+    service.send(SIGKILL)
+    let next = try ana.session.user.startInitialized()
+    _ = try next.request("notes/open", ["id": .string(id)])
+    try ana.session.wait(for: "the words in the note") {
+      try ana.session.user.storedText(of: id).contains("precious words")
+    }
+    try next.shutdown()
+  }
+
   /// The service has failed for good, and nothing but the editor has the words.
   @Test func wordsThatOnlyEmacsHasAreInItsAutoSaveFileWhenItsTerminalCloses() throws {
     let ana = try EmacsUnderTest(user: NotesUser("Ana"), seed: 92, maximumDelay: .zero)

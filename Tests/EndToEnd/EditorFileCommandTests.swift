@@ -93,6 +93,22 @@ struct EditorFileCommandTests {
     #expect(try ana.session.user.storedText(of: id).hasPrefix("others first typed"))
   }
 
+  @Test func whatVimPutsAndSavesAsAnotherFileInOneCommandIsInTheNote() throws { try putAndSaveAs(VimUnderTest.self) }
+  @Test(.enabled(if: NeovimUnderTest.isHere, "SKIPPED: needs nvim"))
+  func whatNeovimPutsAndSavesAsAnotherFileInOneCommandIsInTheNote() throws { try putAndSaveAs(NeovimUnderTest.self) }
+
+  /// The editor has not reported the change yet when the buffer gets its other name.
+  private func putAndSaveAs<Editor: VimLikeUnderTest>(_ kind: Editor.Type) throws {
+    let (ana, id, path) = try savedNote(kind, seed: 80)
+    let other = ana.session.user.directory.file("other.md")
+    try ana.give(vim: "put ='last words' | saveas! \(other)", emacs: "")
+    try ana.session.wait(for: "the copy") { read(other) == "first\nlast words\n" }
+    try ana.waitForScreen("plain copy")
+    #expect(read(path)?.hasPrefix("first\n") == true)
+    try end(ana)
+    #expect(try ana.session.user.storedText(of: id) == "first\nlast words\n")
+  }
+
   @Test func vimDoesNotReplaceANoteByAPartOfIt() throws { try writePart(VimUnderTest.self) }
   @Test func emacsDoesNotReplaceANoteByAPartOfIt() throws { try writePart(EmacsUnderTest.self) }
   @Test(.enabled(if: NotesBinary.find("nvim") != nil))

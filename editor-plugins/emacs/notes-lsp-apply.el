@@ -121,17 +121,14 @@ all are done."
 (defun notes-lsp--show-undone (note span)
   "Go to where SPAN, the first of what was undone in NOTE, is now."
   (with-current-buffer (notes-lsp--note-buffer note)
-    (pcase-let ((`(,begin ,_ ,text) span))
-      (goto-char (+ begin (length text))))))
+    (pcase-let ((`(,begin ,_ ,text) span)) (goto-char (+ begin (length text))))))
 
 (defun notes-lsp--forget-undo ()
   "Empty the current buffer's undo list.
 Its positions are those of a text that is gone.  So undo never reaches back
 behind an edit of others, and never touches what they wrote."
-  (unless (eq buffer-undo-list t)
-    (setq buffer-undo-list nil))
-  (when (boundp 'buffer-undo-tree)
-    (setq buffer-undo-tree nil)))
+  (unless (eq buffer-undo-list t) (setq buffer-undo-list nil))
+  (when (boundp 'buffer-undo-tree) (setq buffer-undo-tree nil)))
 
 (defun notes-lsp--byte-count (note)
   "Return the length of NOTE in UTF-8.  Takes constant time."

@@ -242,7 +242,7 @@ If the note arrives later, find it in the list, \\[notes]."
 
 ;;;###autoload
 (defun notes-show ()
-  "Show what came while you were doing something else."
+  "Show the answer that arrived while you were doing something else."
   (interactive)
   (let ((question (pop notes-lsp--answers)))
     (unless question (user-error "Notes: Nothing is waiting to be shown"))

@@ -173,11 +173,26 @@ are new to it."
 (defvar-local notes-lsp--auto-saved nil "Non-nil if this buffer was auto-saved before it was a note.")
 (put 'notes-lsp--auto-saved 'permanent-local t)
 
+(defvar notes-lsp--asked nil "Non-nil while the service has not answered since an auto-save.")
+(defvar notes-lsp--silent nil "Non-nil if it had not answered until the next one.")
+
+(defun notes-lsp--before-auto-save ()
+  "Have notes auto-saved, too, while the service runs but does not read."
+  (setq notes-lsp--silent notes-lsp--asked)
+  (mapc #'notes-lsp--choose-auto-save notes-lsp--notes)
+  (when (and notes-lsp--notes (not notes-lsp--asked) (notes-lsp-service-ready-p))
+    (setq notes-lsp--asked t)
+    (let ((answer (lambda (_) (setq notes-lsp--asked nil))))
+      (notes-lsp-service-request-async :notes/status (notes-lsp--empty) answer
+                                       :error answer :timeout most-positive-fixnum))))
+
+(add-hook 'auto-save-hook #'notes-lsp--before-auto-save)
+
 (defun notes-lsp--choose-auto-save (note)
   "Let Emacs auto-save NOTE, as it did before, if no service keeps its words."
   (when (and note (buffer-live-p (notes-lsp--note-buffer note)))
     (with-current-buffer (notes-lsp--note-buffer note)
-      (cond ((not (notes-lsp--note-open note))
+      (cond ((or notes-lsp--silent (not (notes-lsp--note-open note)))
              (when (and notes-lsp--auto-saved buffer-file-name (not buffer-auto-save-file-name))
                (auto-save-mode 1)))
             (buffer-auto-save-file-name
@@ -237,8 +252,7 @@ It never had what others wrote in between."
     (let ((buffer (notes-lsp--note-buffer note)))
       ;; One whose file is being read is opened after that.
       (when (and (buffer-live-p buffer) (not (notes-lsp--note-reading note)))
-        (notes-lsp--guarded (buffer-name buffer)
-          (notes-lsp--did-open note t)))))
+        (notes-lsp--guarded (buffer-name buffer) (notes-lsp--did-open note t)))))
   (force-mode-line-update t))
 
 (defvar notes-lsp--stored nil "Non-nil if Emacs ends and the service has stored everything.")
@@ -246,8 +260,7 @@ It never had what others wrote in between."
 (defun notes-lsp--offline ()
   "Note that the service does not listen any more."
   (dolist (note notes-lsp--notes)
-    (setf (notes-lsp--note-open note) nil
-          (notes-lsp--note-queue note) nil)
+    (setf (notes-lsp--note-open note) nil (notes-lsp--note-queue note) nil)
     (unless (notes-lsp-service-restarting-p) (notes-lsp--unwatch-file note))
     (notes-lsp--forget-peers note)
     ;; Emacs auto-saves when it ends, and need not if the service has stored everything.
@@ -257,8 +270,7 @@ It never had what others wrote in between."
 (defun notes-lsp--flush-all ()
   "Send what all notes have to send."
   (dolist (note notes-lsp--notes)
-    (when (buffer-live-p (notes-lsp--note-buffer note))
-      (notes-lsp--flush note))))
+    (when (buffer-live-p (notes-lsp--note-buffer note)) (notes-lsp--flush note))))
 
 (add-hook 'notes-lsp--ready-hook #'notes-lsp--reattach)
 (add-hook 'notes-lsp--down-hook #'notes-lsp--offline)

@@ -293,8 +293,7 @@ BEGIN, END and OLD-LENGTH are what after-change was told."
      ((notes-lsp--composing-p) nil)
      (t
       (notes-lsp--ensure-hooks)
-      (when (notes-lsp--unseen-p note)
-        (notes-lsp--want-full-text note))
+      (when (notes-lsp--unseen-p note) (notes-lsp--want-full-text note))
       (if (notes-lsp--note-full note)
           (notes-lsp--flush-full note)
         (let ((changes (vconcat (nreverse (notes-lsp--note-changes note)))))

@@ -42,7 +42,7 @@ It sends NOTE's own changes first."
   "Return the current buffer's note or signal a `user-error'."
   (or (notes-lsp--current)
       (notes-lsp--refuse (if (derived-mode-p 'special-mode 'tabulated-list-mode)
-                             "This is no note; go to one first"
+                             "Not a note; go to a note first"
                            "Not a note. :NotesAdopt makes it one"))))
 
 (defvar notes-lsp--visiting nil "Non-nil while a command opens a working file.")
@@ -85,8 +85,7 @@ Return its buffer."
   "Open the current buffer at the service, as whatever it is; return its state."
   (unless buffer-file-name
     (user-error "Notes: C-x C-s first: this buffer has no file yet"))
-  (when (buffer-base-buffer)
-    (user-error "Notes: Only regular files can be notes"))
+  (when (buffer-base-buffer) (user-error "Notes: Only regular files can be notes"))
   (or (notes-lsp--current)
       (notes-lsp--attach (notes-lsp--path-uri buffer-file-name))))
 
@@ -243,7 +242,7 @@ With a prefix argument, ask for one."
   "Stop sharing NOTE, with PEER only unless that is nil."
   (notes-lsp--with-answer (_ :notes/unshare
                              (apply #'notes-lsp--about note (and peer (list :peer peer)))
-                             :waiting "Ending the sharing…" :background t)
+                             :waiting "Stopping sharing…" :background t)
     (unless peer (setf (notes-lsp--note-unshared note) t))
     (force-mode-line-update t)
     (notes-lsp--say "%s" (if peer (format "No longer shared with %s" peer) "No longer shared"))))
@@ -274,7 +273,7 @@ Whether the note is shared with that person is found out before that."
         (notes-lsp--on-news))
     (notes-lsp--with-answer (result :notes/remove (lambda () `(,@(funcall params) :check t))
                                     :waiting "Looking for that person…" :what "A question")
-      (when (yes-or-no-p (format "Go on without %s, who keeps a copy? "
+      (when (yes-or-no-p (format "Remove %s, who keeps a copy? "
                                  (notes-lsp--shown (plist-get result :name))))
         (notes-lsp--remove-from params t)))))
 

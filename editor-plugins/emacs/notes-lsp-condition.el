@@ -26,8 +26,7 @@
 
 (defconst notes-lsp--first-question 0.3
   "Seconds after a change until the service is asked whether all have it.")
-(defconst notes-lsp--rarest-question 5
-  "Seconds between two questions at most.")
+(defconst notes-lsp--rarest-question 5 "Seconds between two questions at most.")
 (defconst notes-lsp--storing-seconds 2
   "A text counts as not stored after so long; each key takes a moment.")
 (defconst notes-lsp--maximum-names 3 "More people than this are counted.")

@@ -129,7 +129,7 @@
 
 ;;;###autoload
 (defun notes-tutorial ()
-  "Make a note that teaches by doing: a robot of the service types in it."
+  "Make a practice note in which a robot types as another person would."
   (interactive)
   (notes-lsp--carry-out 'NotesTutorial))
 
@@ -148,14 +148,14 @@
 ;;;###autoload
 (defun notes-delete (&optional sure)
   "Delete the current note and its file, asking first unless SURE.
-The buffer stays.  For 30 days `notes-undelete' brings the note back."
+The buffer stays.  For 30 days `notes-undelete' can restore the note."
   (interactive "P")
   (notes-lsp--carry-out 'NotesDelete nil nil sure))
 
 ;;;###autoload
 (defun notes-delete-for-everyone (&optional sure)
-  "Delete the current note for all with whom it is shared.
-Ask first unless SURE.  Each of them can bring it back for 30 days."
+  "Delete the current note for everyone who has it.
+Ask first unless SURE.  Each of them can restore it for 30 days."
   (interactive "P")
   (notes-lsp--carry-out 'NotesDeleteForEveryone nil nil sure))
 
@@ -173,7 +173,7 @@ Ask first unless SURE.  Each of them can bring it back for 30 days."
 
 ;;;###autoload
 (defun notes-item (&optional title)
-  "Add an item called TITLE to the meeting the current buffer is of; open it."
+  "Add an item called TITLE to the current buffer's meeting; open it."
   (interactive)
   (notes-lsp--carry-out 'NotesItem title))
 

@@ -139,7 +139,7 @@ A file that does not exist yet is made, with a new meeting."
 
 ;;;###autoload
 (defun notes-find (words)
-  "Show the lines with WORDS of all notes, in a buffer like that of `grep'."
+  "List the notes that contain all of WORDS, in a buffer like that of `grep'."
   (interactive "sFind in notes: ")
   (notes-lsp--with-answer (result :notes/list `(:query ,words)
                                   :waiting "Searching… (C-g gives up)" :what "What was found")
@@ -149,7 +149,7 @@ A file that does not exist yet is made, with a new meeting."
   "Show NOTES, in which WORDS were found."
   (let ((buffer (get-buffer-create "*notes-find*")))
     (if (null notes)
-        (notes-lsp--say "No note has \"%s\"" words)
+        (notes-lsp--say "No note contains \"%s\"" words)
       (with-current-buffer buffer
         (let ((inhibit-read-only t))
           (erase-buffer)

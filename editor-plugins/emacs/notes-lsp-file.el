@@ -204,8 +204,7 @@ A buffer that holds the same has nothing to be saved."
       (notes-lsp--path-in (notes-lsp--directory) (expand-file-name path))
     (let ((truename (file-truename path)))
       (car (cl-find-if (lambda (note)
-                         (or (equal (car note) path)
-                             (equal (cdr note) truename)))
+                         (or (equal (car note) path) (equal (cdr note) truename)))
                        (notes-lsp--elsewhere (notes-lsp--directory)))))))
 
 (provide 'notes-lsp-file)

@@ -147,10 +147,8 @@ Return non-nil if nothing is left to send.  Meanwhile they come together."
                 (notes-lsp--schedule note)
               (notes-lsp--flush note)
               (notes-lsp--prove-soon note)))
-          (when (notes-lsp--note-queue note)
-            (notes-lsp--schedule note))
-          (when (eq buffer (current-buffer))
-            (notes-lsp--report-cursor note)))))))
+          (when (notes-lsp--note-queue note) (notes-lsp--schedule note))
+          (when (eq buffer (current-buffer)) (notes-lsp--report-cursor note)))))))
 
 ;;; What the service says
 

@@ -51,7 +51,7 @@ If no one else is in this note, go to one who is in another."
 (defun notes-lsp--go-elsewhere (name)
   "Open a note that the person NAME, or any person, has open, and go there."
   (notes-lsp--with-answer (place :notes/open (list :near (or name ""))
-                                 :waiting "Looking where they are…" :what "Where they are")
+                                 :waiting "Finding where they are…" :what "Where they are")
     (setq notes-lsp--going-to (plist-get place :near))
     (notes-lsp--visit place)
     (notes-lsp--say "%s is in this note" notes-lsp--going-to)))

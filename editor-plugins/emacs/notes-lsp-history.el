@@ -44,8 +44,7 @@ What is restored from there is only PART, a range, if given."
   (when (notes-lsp--show-list "*notes history*" 'notes-history-mode :notes/history target t)
     (notes-lsp--say "RET shows it, d its changes, D since then, R restores"))
   (let ((buffer (get-buffer "*notes history*")))
-    (when buffer
-      (with-current-buffer buffer (setq notes-lsp--history-part part)))))
+    (when buffer (with-current-buffer buffer (setq notes-lsp--history-part part)))))
 
 (defun notes-lsp--ask-history (method params then)
   "Send METHOD with PARAMS about the note whose history this is.
@@ -96,7 +95,7 @@ PARAMS is called with the row on this line; give THEN the result."
   (quit-window))
 
 (defun notes-history-restore ()
-  "Make the note again what it was at the state on this line."
+  "Restore the note to the state on this line."
   (interactive nil notes-history-mode)
   (let ((part notes-lsp--history-part))
     (setq notes-lsp--history-part nil)
@@ -145,7 +144,7 @@ With an active region, only the lines from BEGIN to END go back to it."
 
 ;;;###autoload
 (defun notes-blame ()
-  "Show beside each line who wrote it last and when, or take that away again."
+  "Show beside each line who last wrote it and when, or hide that again."
   (interactive)
   (if notes-lsp--blame (notes-lsp--end-blame)
     (let ((note (notes-lsp--this-note)))

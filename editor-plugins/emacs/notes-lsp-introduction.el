@@ -36,7 +36,7 @@ A quit leaves the name, and the person unseen."
 
 ;;;###autoload
 (defun notes-name (&optional name)
-  "Change the NAME that others see, for good.
+  "Change the NAME that others see.
 Without one, ask for it, and whether to be seen on this network."
   (interactive)
   (setq notes-lsp--introduced nil)

@@ -33,7 +33,7 @@
   "Ask with PROMPT for a person the service knows or hears; give THEN id and name.
 With ALL, those who are blocked can be chosen, too."
   (notes-lsp--with-answer (result :notes/peers (notes-lsp--empty)
-                                  :waiting "Looking who is near…" :what "The list of people")
+                                  :waiting "Looking for people nearby…" :what "The list of people")
     (let ((peers (cl-remove-if (lambda (peer) (and (not all) (equal (plist-get peer :state) "blocked")))
                                (append (plist-get result :peers) nil))))
       (unless peers
@@ -117,7 +117,7 @@ Without one, ask for a person.  \\[notes-trust] takes it back."
 (defun notes-lsp--decide-on (peer state)
   "Let PEER have STATE: trusted, blocked or forgotten."
   (notes-lsp-ask :notes/trust (list :peer peer :state state) #'notes-lsp--told
-                 :waiting "Storing that…" :background t))
+                 :waiting "Saving…" :background t))
 
 (defun notes-lsp--call (address)
   "Call the service of another person at ADDRESS."
@@ -134,7 +134,7 @@ Without one, ask for a person.  \\[notes-trust] takes it back."
   (let ((line (notes-lsp--shown (plist-get invitation :line))))
     (if (= 3 (length (plist-get invitation :choices)))
         (pcase (car (read-multiple-choice
-                     line '((?a "accept") (?d "decline") (?b "block" "Never hear of them again"))))
+                     line '((?a "accept") (?d "decline") (?b "block" "Block this person"))))
           (?a 'accept) (?d 'decline) (?b 'block))
       (if (y-or-n-p (concat line ".  Same code on both screens? ")) 'accept 'decline))))
 
@@ -210,7 +210,7 @@ Without PEER, ask for a person."
 
 ;;;###autoload
 (defun notes-doctor ()
-  "Show how the service and this machine are, and what to do about it."
+  "Check the service and this machine, and say how to fix what is wrong."
   (interactive)
   (let ((buffer (get-buffer-create "*notes doctor*"))
         (program (notes-lsp--program))

@@ -27,8 +27,7 @@
 (defvar notes-lsp--unread nil "Non-nil while the echo area has what must be read.")
 (defvar notes-lsp--shown-news nil "The message that was shown last.")
 (defvar notes-lsp--said nil "The line that a command showed last.")
-(defvar notes-lsp--urgent nil
-  "Non-nil while the echo area is to say where the person's words are.")
+(defvar notes-lsp--urgent nil "Non-nil while the echo area is to say where the person's words are.")
 (defvar notes-lsp--news-pause nil "Timer that shows the next message.")
 
 (defun notes-lsp--here (text)
@@ -48,8 +47,7 @@
                                                 "[[:space:]]+" " " (notes-lsp--shown text)))))
    (max 20 (1- (frame-width))) nil nil t))
 
-(defvar notes-lsp--late nil
-  "Non-nil while the answer to a command that is over is being handled.")
+(defvar notes-lsp--late nil "Non-nil while the answer to a command that is over is being handled.")
 
 (defconst notes-lsp--maximum-log 500 "The log keeps this many lines.")
 
@@ -104,8 +102,7 @@ of a command has taken its place."
                  (member (current-message)
                          (list (notes-lsp--line notes-lsp--shown-news) notes-lsp--said)))
         (push (cons notes-lsp--shown-news t) notes-lsp--waiting-news)
-        (setq notes-lsp--unread nil
-              notes-lsp--urgent nil))
+        (setq notes-lsp--unread nil notes-lsp--urgent nil))
       (notes-lsp--log-line line)
       (setq notes-lsp--urgent (not notes-lsp--unread))
       (push (cons line t) notes-lsp--waiting-news)
@@ -134,8 +131,7 @@ of a command has taken its place."
              (not (notes-lsp--unsafe-p)) (not (active-minibuffer-window))
              (not (bound-and-true-p isearch-mode)))
     (pcase-let ((`(,text . ,urgent) (pop notes-lsp--waiting-news)))
-      (setq notes-lsp--unread urgent
-            notes-lsp--shown-news text)
+      (setq notes-lsp--unread urgent notes-lsp--shown-news text)
       (message "%s" (notes-lsp--line text))
       (when notes-lsp--waiting-news
         (setq notes-lsp--news-pause
@@ -148,8 +144,7 @@ of a command has taken its place."
 
 (defun notes-lsp--news-read ()
   "Note that the person does something, and so has seen the echo area."
-  (setq notes-lsp--unread nil
-        notes-lsp--urgent nil))
+  (setq notes-lsp--unread nil notes-lsp--urgent nil))
 
 (defun notes-lsp--news-after-command ()
   "Show what waited for the command to end."
@@ -158,8 +153,7 @@ of a command has taken its place."
 
 (defun notes-lsp--news-after-error (data &rest _)
   "Keep other messages from hiding the error DATA until it is read."
-  (unless (memq (car-safe data) '(quit minibuffer-quit))
-    (setq notes-lsp--unread t)))
+  (unless (memq (car-safe data) '(quit minibuffer-quit)) (setq notes-lsp--unread t)))
 
 (add-hook 'pre-command-hook #'notes-lsp--news-read)
 (add-hook 'post-command-hook #'notes-lsp--news-after-command 90)

@@ -19,11 +19,9 @@
 (declare-function notes-lsp--find-note "notes-lsp-gate" (uri))
 (declare-function notes-lsp--schedule "notes-lsp-gate" (note &optional seconds))
 
-(defvar notes-lsp--news-hook nil
-  "Run when the list of notes or of people may have changed.")
+(defvar notes-lsp--news-hook nil "Run when the list of notes or of people may have changed.")
 
-(defconst notes-lsp--cursor-seconds 0.05
-  "The least time between two notes/cursor of one note.")
+(defconst notes-lsp--cursor-seconds 0.05 "The least time between two notes/cursor of one note.")
 
 ;;; The others
 
@@ -159,8 +157,7 @@ It stays behind what is inserted at its place."
   (let ((place (and (notes-lsp--note-following note)
                     (notes-lsp--caret-of note (notes-lsp--note-following note)))))
     (when place
-      (with-current-buffer (notes-lsp--note-buffer note)
-        (goto-char place))
+      (with-current-buffer (notes-lsp--note-buffer note) (goto-char place))
       (dolist (window (get-buffer-window-list (notes-lsp--note-buffer note) nil t))
         (set-window-point window place)))))
 

@@ -16,8 +16,7 @@
 (defconst notes-lsp--slice-seconds 0.008
   "How long the process is listened to before keys are looked at again.")
 
-(defconst notes-lsp--piece-length 4096
-  "How much of what the process said is read at a time.")
+(defconst notes-lsp--piece-length 4096 "How much of what the process said is read at a time.")
 
 (defmacro notes-lsp--guarded (what &rest body)
   "Evaluate BODY; an error becomes one line that names WHAT."
@@ -78,8 +77,7 @@ meant for a command that waits meanwhile is left to it."
         (process-put process 'notes-lsp-unread
                      (nconc (process-get process 'notes-lsp-unread) (nreverse texts)))
         (process-put process 'notes-lsp-reading nil)))
-    (when (process-get process 'notes-lsp-unread)
-      (notes-lsp--read-soon process))))
+    (when (process-get process 'notes-lsp-unread) (notes-lsp--read-soon process))))
 
 (defun notes-lsp--on-process-change (process change)
   "Deal with CHANGE of PROCESS, after all that it has said."

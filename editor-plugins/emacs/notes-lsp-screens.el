@@ -245,7 +245,7 @@ A star marks what others have changed since you closed the item.
 
 ;;;###autoload
 (defun notes-agenda ()
-  "Show the agenda of the meeting that the current buffer is of."
+  "Show the agenda of the current buffer's meeting."
   (interactive)
   (let ((note (notes-lsp--current)))
     (unless note (notes-lsp--refuse "Not a note. :NotesMeeting makes a meeting"))

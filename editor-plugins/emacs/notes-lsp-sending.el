@@ -6,7 +6,7 @@
 
 ;; A process that is stopped, or busy, does not read.  When its pipe is full,
 ;; Emacs waits in `process-send-string' until all is written, and C-g cannot
-;; end that, since a message must not be sent by half.  But it is safe to
+;; end that, since half a message must never be sent.  But it is safe to
 ;; leave that wait: Emacs keeps the rest, and writes it before the next
 ;; message.  So no send waits longer than a moment.  From then until the rest
 ;; is written the process is stalled: notes hold their changes back.
@@ -15,14 +15,11 @@
 
 (require 'timer)
 
-(defconst notes-lsp--send-seconds 0.1
-  "How long a process may take to read a message.")
+(defconst notes-lsp--send-seconds 0.1 "How long a process may take to read a message.")
 
-(defconst notes-lsp--push-seconds 0.01
-  "How long a process that is stalled may take at a time.")
+(defconst notes-lsp--push-seconds 0.01 "How long a process that is stalled may take at a time.")
 
-(defconst notes-lsp--push-pause 0.05
-  "Seconds until more of the rest is written.")
+(defconst notes-lsp--push-pause 0.05 "Seconds until more of the rest is written.")
 
 (defun notes-lsp--stalled-since (process)
   "Return since when PROCESS has not read all that it was sent, or nil.
@@ -46,7 +43,9 @@ Emacs refuses to write to one that is suspended."
                                 notes-lsp--push-seconds late)))
     (if (catch tag
           (unwind-protect (progn (funcall send) t)
-            (cancel-timer timer)))
+            (cancel-timer timer)
+            ;; One that has just died is reported by its sentinel, which a warning would keep from being shown.
+            (unless (process-live-p process) (throw tag t))))
         (process-put process 'notes-lsp-stalled nil)
       (notes-lsp--push-later process))))
 

@@ -31,8 +31,7 @@
 (defvar notes-lsp-name)
 (defvar notes-lsp-color)
 
-(defconst notes-lsp-protocol 1
-  "The version of the editor protocol that this package speaks.")
+(defconst notes-lsp-protocol 1 "The version of the editor protocol that this package speaks.")
 
 (defconst notes-lsp--prefix
   (let ((folder (and load-file-name (file-name-directory load-file-name))))
@@ -61,15 +60,13 @@
   (notes-lsp--send-within-moment (jsonrpc--process link) #'cl-call-next-method))
 
 (defvar notes-lsp--link nil "The current `notes-lsp--connection', or nil.")
-(defvar notes-lsp--state 'stopped
-  "One of the symbols stopped, starting, ready, waiting, failed.")
+(defvar notes-lsp--state 'stopped "One of the symbols stopped, starting, ready, waiting, failed.")
 (defvar notes-lsp--starts 0 "How many processes were started.")
 (defvar notes-lsp--started 0.0 "When the current process was started.")
 (defvar notes-lsp--quick-deaths 0 "Quick deaths in a row.")
 (defvar notes-lsp--restart-timer nil "Timer that ends the waiting state.")
 (defvar notes-lsp--failure nil "Why the service last failed, one line.")
-(defvar notes-lsp--capabilities nil
-  "The service's capabilities.experimental.notes, a plist.")
+(defvar notes-lsp--capabilities nil "The service's capabilities.experimental.notes, a plist.")
 (defvar notes-lsp--encoding "utf-16" "The agreed position encoding.")
 (defvar notes-lsp--log nil "The last lines the process wrote to standard error.")
 
@@ -193,8 +190,7 @@ Return what DONE-P returned last."
 
 (defun notes-lsp--begin ()
   "Start the service unless it runs or starts."
-  (when (memq notes-lsp--state '(stopped failed))
-    (setq notes-lsp--quick-deaths 0))
+  (when (memq notes-lsp--state '(stopped failed)) (setq notes-lsp--quick-deaths 0))
   (unless (or (eq notes-lsp--state 'starting) (notes-lsp-service-ready-p))
     (notes-lsp--start)))
 
@@ -203,8 +199,7 @@ Return what DONE-P returned last."
   (let ((queue notes-lsp--ready-queue))
     (setq notes-lsp--ready-queue nil)
     (pcase-dolist (`(,go . ,fail) queue)
-      (notes-lsp--guarded "starting"
-        (if reason (funcall fail reason) (funcall go))))))
+      (notes-lsp--guarded "starting" (if reason (funcall fail reason) (funcall go))))))
 
 (defun notes-lsp-service-ensure ()
   "Start the service unless it runs; return when it is ready.
@@ -227,8 +222,7 @@ Signal a `user-error' if it does not become ready."
         notes-lsp--link nil)
   (condition-case problem
       (progn
-        (unless (executable-find (notes-lsp--program))
-          (error "No such program"))
+        (unless (executable-find (notes-lsp--program)) (error "No such program"))
         (setq notes-lsp--link
               (make-instance 'notes-lsp--connection
                              ;; One that is ending keeps its own buffers.

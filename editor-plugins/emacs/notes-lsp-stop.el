@@ -51,7 +51,8 @@ the answer of the service, by which everything is stored, must do."
             (jsonrpc-notify link :exit (notes-lsp--empty))
             (unless leaving (notes-lsp--await-last process #'ignore))))))
     (setq notes-lsp--state 'stopped notes-lsp--link nil)
-    (when link (notes-lsp--end-process link))
+    ;; One that did not answer may still read what is in its pipe, and store that.
+    (when (and link (eq leaving notes-lsp--stored)) (notes-lsp--end-process link))
     (run-hooks 'notes-lsp--down-hook)
     (notes-lsp--release-queue "the service was stopped")))
 
@@ -91,9 +92,29 @@ the answer of the service, by which everything is stored, must do."
 
 ;;;###autoload
 (defun notes-stop ()
-  "End the service; the notes stay open as files until it is needed again."
+  "Stop the service; the notes stay open, and it merges them when it restarts."
   (interactive)
   (notes-lsp--stop-then (lambda () (notes-lsp--say "Service stopped; typing is kept. :NotesRestart"))))
+
+(defun notes-lsp--offer-to-save ()
+  "Offer to save the notes whose last words the service does not read; return t.
+When a file is opened again, the service merges what was saved in it."
+  (let ((left (cl-remove-if-not #'buffer-modified-p
+                                (mapcar #'notes-lsp--note-buffer notes-lsp--notes)))
+        (has-read nil))
+    (notes-lsp--guarded "leaving"
+      (when left
+        (run-hooks 'notes-lsp--before-stop-hook)
+        (notes-lsp-service-request-async
+         :notes/status (notes-lsp--empty) (lambda (_) (setq has-read t)))
+        (notes-lsp--wait 2 (lambda () (or has-read (not (notes-lsp-service-ready-p)))))
+        (unless (or has-read
+                    (not (y-or-n-p (format "Notes: The service has not read the last words.  Save %s? "
+                                           (mapconcat #'buffer-name left ", ")))))
+          (save-some-buffers t (lambda () (memq (current-buffer) left))))))
+    t))
+
+(add-hook 'kill-emacs-query-functions #'notes-lsp--offer-to-save)
 
 (defun notes-lsp--on-kill-emacs ()
   "Leave properly when Emacs ends."

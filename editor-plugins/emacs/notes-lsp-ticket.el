@@ -15,8 +15,7 @@
 
 (declare-function notes-lsp--become-note "notes-lsp-commands" (method params then &rest keys))
 
-(defvar notes-lsp--tickets nil
-  "Alist from a note's id to the last answer to notes/share.")
+(defvar notes-lsp--tickets nil "Alist from a note's id to the last answer to notes/share.")
 
 (defcustom notes-lsp-osc52 t
   "Non-nil means tickets go onto the clipboard of the terminal, by OSC 52.
@@ -60,7 +59,7 @@ HOURS it is good.  Called from Lisp, wait for the ticket and return it."
 
 ;;;###autoload
 (defun notes-ticket ()
-  "Show the last ticket of the current note again, or take it away."
+  "Show the last ticket of the current note again, or hide it."
   (interactive)
   (let* ((window (get-buffer-window "*notes ticket*"))
          (note (notes-lsp--current))

@@ -32,17 +32,17 @@
 
 (defcustom notes-lsp-command '("notes-lsp")
   "The program that is the service, and its arguments.
-If `notes-lsp' is not on the PATH, the program counts that was
+If `notes-lsp' is not on the PATH, Emacs uses the program that was
 installed together with this package."
   :type '(repeat string))
 
 (defcustom notes-lsp-name nil
   "The name that others see; nil leaves it as it is.
-It is kept, and the same in all your editors; the one given last counts."
+It is stored and used in all your editors; the last one given counts."
   :type '(choice (const :tag "As it is" nil) string))
 
 (defcustom notes-lsp-color nil
-  "The colour number, 0 to 11, asked for; nil leaves the choice to the service."
+  "Your preferred colour, 0 to 11; nil lets the service choose."
   :type '(choice (const :tag "Any" nil) (integer :tag "Number")))
 
 (defcustom notes-lsp-map-undo t
@@ -89,8 +89,7 @@ further."
 
 (defvar notes-lsp-command-map
   (let ((map (make-sparse-keymap)))
-    (pcase-dolist (`(,key . ,command) notes-lsp--keys)
-      (define-key map key command))
+    (pcase-dolist (`(,key . ,command) notes-lsp--keys) (define-key map key command))
     map)
   "Commands of notes by one key; after \\[notes-lsp-command-map] in notes.")
 (fset 'notes-lsp-command-map notes-lsp-command-map)

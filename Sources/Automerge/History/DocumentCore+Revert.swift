@@ -152,7 +152,7 @@ private struct PatchedEdit {
     return RestoredPlace(tree: tree, copies: copies, after: after).element(for: origin)
   }
 
-  /// Records of which elements the last ones are copies.
+  /// Records which elements the last ones were copied from.
   private mutating func restored(_ origin: PatchWriter.Origin, in object: OpId, last: OpId) {
     copies.add(
       RestoredCopies.Elements(

@@ -1,4 +1,4 @@
-/// The actors of which a message may bring nothing new, and what was left out of it because of this.
+/// The actors whose new changes are left out of a message, and the changes that were left out.
 public struct AuthorFilter: Sendable {
   /// The actors whose new changes are left out, each with changes that are known to be its own: these are accepted, and
   /// so are those of the actor that they depend on, if they are in the same message.

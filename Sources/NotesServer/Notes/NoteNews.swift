@@ -81,7 +81,7 @@ enum NoteNews: Hashable {
     case .unshared(nil): Self.fitted("", "No longer shared: ", title, "; your copy stays")
     case .unshared(let host?): Self.fitted(host, " stopped sharing ", title, "; your copy stays")
     case .gaveUp(let guest): Self.fitted(guest, " no longer shares ", title, "")
-    case .waiting(let name): Self.fitted("Waiting for \(name)", " to bring ", title, "; typing is kept")
+    case .waiting(let name): Self.fitted("Waiting for \(name)", " to send ", title, "; typing is kept")
     case .moved(_, .removed(let name)): Self.fitted(name, " was removed from ", title, "; the others go on")
     case .moved(_, .host(let host)): Self.fitted(host, " removed a person from ", title, "; it continues")
     case .renamed(_, .oneself): Self.fitted("", "Renamed to ", title, "")
@@ -133,7 +133,7 @@ enum NoteNews: Hashable {
     return cut(name, to: max(1, room - title.count)) + middle + "\"\(title)\"" + end
   }
 
-  /// The message with the number of times that the like happened, if that is more than once; the title gives way.
+  /// The message with the number of such changes, if there were several; the title is cut to make room.
   static func counted(_ message: String, _ count: Int) -> String {
     guard count > 1 else { return message }
     let end = " (\(count) changes)"

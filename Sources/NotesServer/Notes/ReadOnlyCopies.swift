@@ -220,7 +220,7 @@ final class ReadOnlyCopies {
   private func keep(
     _ words: KeptWords, of key: NoteKey, insteadOf earlier: RecoveredText?
   ) async throws(StorageError) -> RecoveredText {
-    let reason = "the host took the right to write away before it had this"
+    let reason = "the host made the note read-only before this reached it"
     if earlier == nil {
       let found = try await notebook.storage.loadRange([RecoveredText.collection, key.document.description])
         .compactMap(RecoveredText.init)

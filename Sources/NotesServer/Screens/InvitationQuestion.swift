@@ -48,7 +48,7 @@ struct InvitationQuestion {
     if invitation.direction == .sent {
       return [
         Choice(label: "\(digits ?? "") on both screens: share", accepts: true, message: "Shared"),
-        Choice(label: "another code, or none: cancel", accepts: false, message: "Canceled; nothing was shared"),
+        Choice(label: "another code, or none: cancel", accepts: false, message: "Cancelled; nothing was shared"),
       ]
     }
     return [

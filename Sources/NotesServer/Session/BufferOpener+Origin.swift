@@ -50,7 +50,7 @@ extension BufferOpener {
     let (buffer, splices) = merge(note, handle, key.item, origin).open(version: 0, text: opened)
     if origin.isDoubtful, splices.contains(where: { $0.deleteUTF8 > 0 }) {
       service.recoveredTexts.keepSoon(
-        key.document, "an old buffer of it replaced parts of it", DocumentText(note).allUTF8)
+        key.document, "an old buffer replaced parts of it", DocumentText(note).allUTF8)
     }
     if !splices.isEmpty {
       let lacking = origin.isFile ? buffer.clientToDocument : nil

@@ -315,7 +315,7 @@ final class BufferOpener {
       (buffer, splices) = merge(note, handle, item, origin).open(version: opening.version, text: opening.text)
     }
     if origin.isDoubtful, splices.contains(where: { $0.deleteUTF8 > 0 }) {
-      service.recoveredTexts.keepSoon(handle.id, "an old buffer of it replaced parts of it", DocumentText(note).allUTF8)
+      service.recoveredTexts.keepSoon(handle.id, "an old buffer replaced parts of it", DocumentText(note).allUTF8)
     }
     if origin.isFile, service.mayWrite(handle.id) {
       service.recoveredTexts.keepIfCut(note, by: opening.text, splices, of: handle.id)

@@ -160,14 +160,14 @@ final class SiblingRequests {
     if fields["taken"]?.bool ?? false {
       waiter.timer?.cancel()
       waiter.timer = clock.schedule(after: Self.maximumWait) { [weak self] in
-        self?.end(id, .failure(NotesError(.timedOut, "The process with the network has not answered.").response))
+        self?.end(id, .failure(NotesError(.timedOut, "The process with the network did not answer; retry.").response))
       }
     } else if let bytes = fields["result"]?.bytes, let result = try? JSONValue(parsing: Array(bytes)) {
       end(id, .success(result))
     } else {
       let data = fields["data"]?.bytes.flatMap { try? JSONValue(parsing: Array($0)) }
       let code = ErrorCode(rawValue: fields["code"]?.integer ?? ErrorCode.internalError.rawValue)
-      end(id, .failure(ResponseError(code: code, message: fields["message"]?.text ?? "It did not work.", data: data)))
+      end(id, .failure(ResponseError(code: code, message: fields["message"]?.text ?? "Request failed.", data: data)))
     }
   }
 }

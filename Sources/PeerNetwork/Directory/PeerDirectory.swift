@@ -3,7 +3,7 @@ import Foundation
 import Logging
 import PeerTransport
 
-/// The people side of the network: the facade of its parts, each of which owns its state.
+/// The facade of the parts of the network that concern people. Each part owns its state.
 ///
 ///     PeerRegistry          the peers that are known or near: trust, names, addresses
 ///     Grants                each peer's access, and the documents that belong to another host

@@ -16,7 +16,7 @@ extension TLSError: CustomStringConvertible {
   public var description: String {
     switch self {
     case .unavailable(let reason): "encryption does not work here: \(reason)"
-    case .handshake(let reason): "no encrypted connection came about: \(reason)"
+    case .handshake(let reason): "the encrypted connection could not be set up: \(reason)"
     case .wrongKey: "another peer answers there"
     case .otherProtocol: "what answers there is not notes-lsp"
     case .broken(let reason): "the encrypted connection broke: \(reason)"

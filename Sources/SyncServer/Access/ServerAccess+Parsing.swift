@@ -47,7 +47,7 @@ extension ServerAccess {
       let place = "tokens, entry \(number + 1)"
       let token = try token(entry.key, at: place)
       // It would be unclear which of two entries counts.
-      guard rule(for: token) == nil else { throw .wrong(place: place, cure: "this token stands here twice") }
+      guard rule(for: token) == nil else { throw .wrong(place: place, cure: "this token is listed twice") }
       add(try Self.rule(entry.value, at: place), for: token)
     }
   }
@@ -74,7 +74,7 @@ extension ServerAccess {
     for (number, entry) in entries.members.enumerated() {
       let place = "peers, entry \(number + 1)"
       guard !entry.key.isEmpty else { throw .wrong(place: place, cure: "the peer id is missing") }
-      guard peers[PeerId(entry.key)] == nil else { throw .wrong(place: place, cure: "this peer stands here twice") }
+      guard peers[PeerId(entry.key)] == nil else { throw .wrong(place: place, cure: "this peer is listed twice") }
       peers[PeerId(entry.key)] = try Self.rule(entry.value, at: place)
     }
   }

@@ -17,7 +17,7 @@ extension ServerAccessError: CustomStringConvertible {
     switch self {
     case .unreadable(let path, let reason): "cannot read \(path): \(reason)"
     case .tooLong(let path, let limit): "\(path) is longer than \(limit >> 20) MiB"
-    case .writableByAll(let path): "everybody on this machine can write \(path); run: chmod o-w '\(path)'"
+    case .writableByAll(let path): "every user of this machine can write to \(path); run: chmod o-w '\(path)'"
     case .notJSON(let line, let column): "line \(line), column \(column) is not JSON; check quotes, commas and brackets"
     case .wrong(let place, let cure): "\(place): \(cure)"
     }

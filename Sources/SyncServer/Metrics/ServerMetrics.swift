@@ -22,9 +22,9 @@ public final class ServerMetrics {
     traffic(&page)
     page.histogram("notes_store_seconds", "How long it took to store the changes of a document.", repo.commitLatency)
     page.gauge(
-      "notes_stored_lag_seconds", "For how long the oldest change that is not stored has waited.",
+      "notes_stored_lag_seconds", "How long the oldest unstored change has waited.",
       repo.storedLag / .seconds(1))
-    page.histogram("notes_loop_delay_seconds", "How late the event loop ran what was due.", loop.delays)
+    page.histogram("notes_loop_delay_seconds", "How late the event loop ran due work.", loop.delays)
     if let memory = ProcessMemory.residentByteCount {
       page.gauge("process_resident_memory_bytes", "Resident memory.", Double(memory))
     }
@@ -37,7 +37,7 @@ public final class ServerMetrics {
       func sum(_ traffic: [MeteredProvider.Traffic]) -> Int { traffic.reduce(0) { $0 + $1[keyPath: count] } }
       return [("in", sum(received)), ("out", sum(sent))]
     }
-    page.counter("notes_messages_total", "Messages of peers and to peers.", by: "direction", both(\.messageCount))
+    page.counter("notes_messages_total", "Messages from peers and to peers.", by: "direction", both(\.messageCount))
     page.counter("notes_bytes_total", "Bytes of sync and ephemeral messages.", by: "direction", both(\.byteCount))
     page.counter("notes_changes_total", "Changes in sync messages.", by: "direction", both(\.changeCount))
   }

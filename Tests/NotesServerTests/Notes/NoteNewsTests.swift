@@ -38,7 +38,7 @@ import Testing
         "Deleted for everyone: \"Shopping\"; undelete restores it",
         "Item deleted: \"Shopping\"; its text is kept as recovered",
         "Removed for good: \"Shopping\"; only this text is left",
-        "Waiting for Ben to bring \"Shopping\"; typing is kept",
+        "Waiting for Ben to send \"Shopping\"; typing is kept",
         "Not found: \"Shopping\"; the text stays as a plain file",
         "Cannot open \"Shopping\"; the text stays as a plain file",
         "Text deleted: \"Shopping\"; it is kept as recovered", "A peer put another text into \"Shopping\"",

@@ -160,7 +160,7 @@ import Testing
     #expect(try ShareOptions("").access == nil)
     for wrong in ["reed", "uses", "uses=", "uses=0", "uses=-1", "uses=99999999999999999999", "days=1=2"] {
       let problem = #expect(throws: NotesError.self) { try ShareOptions(wrong) }
-      #expect(problem?.message.hasSuffix("is no option; :NotesShare read uses=3 days=7") == true)
+      #expect(problem?.message.hasSuffix("is not an option; use read uses=3 days=7") == true)
     }
   }
 

@@ -162,7 +162,7 @@ import Testing
     try await ben.start()
     ben.open(uri, "tea\nmine\n", reattach: true)
     try await ben.wait(for: "the news") { !ben.events("waiting").isEmpty }
-    #expect(ben.events("waiting").first?["message"] == "Waiting for Ana to bring \"Shopping\"; typing is kept")
+    #expect(ben.events("waiting").first?["message"] == "Waiting for Ana to send \"Shopping\"; typing is kept")
     #expect(try await ben.request("notes/status", ["uri": .string(uri)])["waiting"] == "Ana")
     #expect(try await ben.request("notes/status", ["uri": .string(uri)])["stored"] == false)
     ben.change(uri, "tea\nmine\nmilk\n", version: 2)

@@ -139,5 +139,31 @@ The function `got' returns what it has read."
         (notes-lsp-mode -1)
         (should (equal notes-test-mirror (buffer-string)))))))
 
+;; Its sentinel has yet to say so.  A warning would keep that from being shown.
+(ert-deftest notes-test-a-message-to-a-service-that-has-just-died-is-no-warning ()
+  (notes-test-with-reader
+    (let ((process (jsonrpc--process notes-lsp--link)) notes-lsp--waiting-news notes-lsp--unread)
+      (should-error (notes-lsp--send-within-moment process (lambda () (error "Alive"))))
+      (notes-lsp--guarded "caret"
+        (notes-lsp--send-within-moment process (lambda ()
+                                                 (delete-process process)
+                                                 (error "No longer connected to pipe; closed it"))))
+      (should-not (or notes-lsp--unread notes-lsp--waiting-news)))))
+
+(ert-deftest notes-test-a-note-is-auto-saved-while-the-service-does-not-read ()
+  (notes-test-with "one\n"
+    (setq notes-lsp--auto-saved t)
+    (let (answer notes-lsp--asked notes-lsp--silent)
+      (cl-letf (((symbol-function 'notes-lsp-service-ready-p) #'always)
+                ((symbol-function 'notes-lsp-service-request-async)
+                 (lambda (_method _params success &rest _) (setq answer success))))
+        (notes-lsp--before-auto-save)
+        (should-not buffer-auto-save-file-name)
+        (notes-lsp--before-auto-save)
+        (should buffer-auto-save-file-name)
+        (funcall answer nil)
+        (notes-lsp--before-auto-save)
+        (should-not buffer-auto-save-file-name)))))
+
 (provide 'notes-lsp-service-test)
 ;;; notes-lsp-service-test.el ends here

@@ -32,7 +32,6 @@ if !has('patch-9.0.1378') || !has('channel') || !has('job') || !has('timers') ||
 endif
 g:loaded_notes_lsp = true
 
-
 import autoload 'notes_lsp/definitions.vim'
 definitions.Define()
 
@@ -41,5 +40,6 @@ augroup notes_lsp
   autocmd VimEnter * call timer_start(2000, 'notes_lsp#files#BeSeen')
   autocmd BufReadPost,BufNewFile * call notes_lsp#files#OnRead(str2nr(expand('<abuf>')))
   autocmd BufReadCmd *.meetingnotes call notes_lsp#exchange#OpenFile(expand('<afile>:p'))
+  autocmd SessionLoadPost * if empty(get(b:, 'notes_lsp', {})) && &l:ul == -1 && !&l:ml && !&l:swf | setlocal ul< ml< swf< ar< | endif
   autocmd CmdlineLeave : call notes_lsp#undo#OnCommandLine()
 augroup END

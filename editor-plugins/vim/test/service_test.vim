@@ -273,6 +273,16 @@ def AViewKeepsNoKeysOfTheNoteAndNoReadOnlyState()
   note.proven = 0
   condition.OnStatus(note, {access: 'write'}, 1)
   assert_equal([true, false], [&modifiable, &readonly])
+  # In a buffer that is no note, it must not take undo and the swap file away.
+  &viewdir = fake.directory .. '/views'
+  mkview
+  const [without] = glob(&viewdir .. '/*', false, true)
+  execute 'source' without
+  assert_equal(-1, &undolevels)
+  execute 'new' fake.directory .. '/plain'
+  execute 'source' without
+  assert_equal(['plain', &g:undolevels, &g:swapfile], [expand('%:t'), &undolevels, &swapfile])
+  bwipeout!
 enddef
 
 def AServiceThatDiesComesBackAndTheNotesWithIt()

@@ -32,7 +32,7 @@ struct HistoryRequest: EditorRequest {
     let before = try before.map { heads throws(NotesError) in try past.known(heads) }
     let (document, text) = (past.document, past.note.content)
     guard let shown = try document.bursts(obj: text, before: before, limit: limit) else {
-      throw params.invalid("before", "is no state that notes/history has named")
+      throw params.invalid("before", "is not a state that notes/history returned")
     }
     let rows = shown.reversed().map { Row($0, past) }
     guard let width else { return Result(rows: rows, screen: nil) }

@@ -72,7 +72,7 @@ struct OpenRequest: EditorRequest {
       return place
     }
     let who = OneLine.shown(NoteNews.cut(name, to: 29))
-    throw NotesError(.notFound, name.isEmpty ? "No one else is in a note" : "\(who) is in no note of yours")
+    throw NotesError(.notFound, name.isEmpty ? "No one else is in a note" : "\(who) is not in any of your notes")
   }
 
   /// The item in which the person's caret is; nil if it is in none, or the document is not a meeting.

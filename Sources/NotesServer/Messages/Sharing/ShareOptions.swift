@@ -22,7 +22,7 @@ struct ShareOptions {
         expiresIn = .seconds(number * unit)
       } else {
         let shown = OneLine.shown(NoteNews.cut(String(word), to: 12))
-        throw NotesError(.refused, "\"\(shown)\" is no option; :NotesShare read uses=3 days=7")
+        throw NotesError(.refused, "\"\(shown)\" is not an option; use read uses=3 days=7")
       }
     }
   }

@@ -34,7 +34,7 @@ struct VerifyRequest: NetworkRequest {
     private var lines: [String] {
       let digits = stride(from: 0, to: code.count, by: 5).map { code.dropFirst($0).prefix(5) }.joined(separator: " ")
       let warning = [
-        "", "WARNING: another key uses this name too.", "Someone may pretend to be the person you met.",
+        "", "WARNING: another key uses this name too.", "An impostor may be using the name of the person you met.",
       ]
       return [digits, "", OneLine.shown(name) + " must see the same digits."] + (isChanged ? warning : [])
     }

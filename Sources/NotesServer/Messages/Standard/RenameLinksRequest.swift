@@ -66,7 +66,7 @@ struct RenameLinksRequest: EditorRequest {
     editor.notify(
       ShowMessageNotification(
         kind: .warning,
-        message: "Links stay as they are in notes that others read, or that have very many of them: \(names)"))
+        message: "Links not updated in notes that others read, or that have very many links: \(names)"))
   }
 
   /// Made as late as possible, because the client continues to type.

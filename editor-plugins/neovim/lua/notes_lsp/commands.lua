@@ -55,7 +55,7 @@ local function current()
     note_of.flush(note, false)
     return note
   end
-  say.warn(vim.bo.buftype == "" and "Not a note. :NotesAdopt makes it one" or "This is no note; go to one first")
+  say.warn(vim.bo.buftype == "" and "Not a note. :NotesAdopt makes it one" or "Not a note; go to a note first")
 end
 
 -- The current buffer, or nothing, with the reason why it cannot be a note.
@@ -161,7 +161,7 @@ end
 function M.remove_from(target, peer, is_sure)
   local params = vim.tbl_extend("force", target, { peer = peer, moveOn = true, check = not is_sure })
   ask("notes/remove", params, function(result)
-    local question = "Go on without " .. (result.name or "") .. ", who keeps a copy?"
+    local question = "Remove " .. (result.name or "") .. ", who keeps a copy?"
     if is_sure then
       refresh()
     elseif vim.fn.confirm(question, "&Remove\n&Cancel", 2) == 1 then
@@ -216,7 +216,7 @@ function M.find(words)
         table.insert(found, { filename = match.path, lnum = match.line + 1, text = text.shown(it.title .. ": " .. match.text) })
       end
     end
-    if #found == 0 then return say.news('No note has "' .. words .. '"') end
+    if #found == 0 then return say.news('No note contains "' .. words .. '"') end
     vim.fn.setqflist({}, " ", { title = "Notes with " .. words, items = found })
     vim.cmd("copen")
   end)

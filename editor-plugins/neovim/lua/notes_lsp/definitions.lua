@@ -11,7 +11,7 @@ function M.define(complete, lines, commands)
   end
   -- your notes and those shared with you, live; <CR> opens one, ? shows all keys, q closes the list
   define("Notes", function(c) c.list() end, { nargs = 0 })
-  -- a note that teaches by doing, with a robot that types
+  -- makes a practice note in which a robot types
   define("NotesTutorial", function(c) c.carry_out("NotesTutorial", "") end, { nargs = 0 })
   -- creates a note and opens it
   define("NotesNew", function(c, a) c.carry_out("NotesNew", a.args) end, { nargs = "?" })
@@ -25,7 +25,7 @@ function M.define(complete, lines, commands)
   define("NotesTicket", function(c) c.ticket() end, { nargs = 0 })
   -- joins with a ticket; without one, answers an invitation
   define("NotesJoin", function(c, a) c.join(a.args) end, { nargs = "?" })
-  -- opens a note that came while you were doing something else
+  -- opens a note that arrived while you were doing something else
   define("NotesShow", function() require("notes_lsp.arrival").show() end, { nargs = 0 })
   -- stops waiting for a note
   define("NotesGiveUp", function() require("notes_lsp.arrival").give_up() end, { nargs = 0 })
@@ -41,7 +41,7 @@ function M.define(complete, lines, commands)
   define("NotesDisconnect", function(c, a) c.carry_out("NotesDisconnect", a.args) end, { nargs = 1 })
   -- stops sharing the current note, with all people or with one
   define("NotesUnshare", function(c, a) c.unshare(a.args) end, { nargs = "?", complete = complete.near })
-  -- removes a person from the current note; the others go on in a new copy; ! without asking
+  -- removes a person from the current note; you and the others continue in a new copy; ! without asking
   define("NotesRemove", function(c, a) c.remove(a.args, a.bang) end, { nargs = 1, complete = complete.near })
   -- the people of the current note: access, state, invite, verify, remove
   define("NotesPeople", function(c) c.people() end, { nargs = 0 })
@@ -57,13 +57,13 @@ function M.define(complete, lines, commands)
   define("NotesName", function(c, a) c.name(a.args) end, { nargs = "?" })
   -- gives the current note another title
   define("NotesRename", function(c, a) c.carry_out("NotesRename", a.args) end, { nargs = "?" })
-  -- makes a note of your own with this text, for one that you can only read
+  -- makes a note of your own with this text, for instance of a read-only note
   define("NotesCopy", function(c, a) c.copy(a.args) end, { nargs = "?" })
   -- deletes the current note; others keep theirs; ! without asking
   define("NotesDelete", function(c, a) c.carry_out("NotesDelete", "", nil, a.bang) end, { nargs = 0 })
-  -- the same for all with whom the note is shared; each can bring it back; ! without asking
+  -- deletes the current note for everyone who has it; each can restore it; ! without asking
   define("NotesDeleteForEveryone", function(c, a) c.carry_out("NotesDeleteForEveryone", "", nil, a.bang) end, { nargs = 0 })
-  -- brings a deleted note back
+  -- restores a deleted note
   define("NotesUndelete", function(c, a) c.undelete(a.args) end, { nargs = "?" })
   -- lists the deleted notes: restores, or deletes for good
   define("NotesDeleted", function(c) c.deleted() end, { nargs = 0 })
@@ -71,15 +71,15 @@ function M.define(complete, lines, commands)
   define("NotesPurge", function(c, a) c.purge(a.args) end, { nargs = "?" })
   -- texts that an overwrite would have lost
   define("NotesRecovered", function(c) c.recovered() end, { nargs = 0 })
-  -- lines with these words, of all notes, in the quickfix list
+  -- lists the notes with all these words, in the quickfix list
   define("NotesFind", function(c, a) c.find(a.args) end, { nargs = "+" })
   -- makes a note of a file: .automerge, .meetingnotes, .md, .json, or a directory of automerge-repo
   define("NotesImport", function(c, a) c.import(a.args) end, { nargs = 1, complete = "file" })
   -- writes the current note to a file, by its ending; ! replaces one
   define("NotesExport", function(c, a) c.export(a.args, a.bang) end, { nargs = 1, complete = "file" })
-  -- takes in what another copy of the current note has
+  -- merges another copy of the current note
   define("NotesMerge", function(c, a) c.carry_out("NotesMerge", a.args) end, { nargs = 1, complete = "file" })
-  -- makes a meeting: a note of which each agenda item is a buffer
+  -- makes a meeting: a note in which each agenda item has its own buffer
   define("NotesMeeting", function(c, a) c.carry_out("NotesMeeting", a.args) end, { nargs = "?" })
   -- adds an item to the current meeting
   define("NotesItem", function(c, a) c.carry_out("NotesItem", a.args) end, { nargs = "?" })
@@ -95,19 +95,19 @@ function M.define(complete, lines, commands)
   define("NotesPoint", function(c, a) c.point(a.args, lines(a)) end, { nargs = "?", range = true })
   -- states of the note: what each changed
   define("NotesHistory", function(c) c.history() end, { nargs = 0 })
-  -- chooses a state to bring back, of a range only these lines
+  -- restores a state that you choose; with a range, only those lines
   define("NotesRestore", function(c, a) c.restore(lines(a)) end, { nargs = 0, range = true })
   -- what is new to you
   define("NotesDiff", function(c) c.diff() end, { nargs = 0 })
-  -- shows beside each line who wrote it, and takes that away again
+  -- shows or hides the author of each line
   define("NotesBlame", function(c, a) c.blame(lines(a)) end, { nargs = 0, range = true })
-  -- everything that was told
+  -- shows all messages
   define("NotesLog", function(c) c.log() end, { nargs = 0 })
-  -- shows whether all is stored and sent
+  -- shows whether everything is stored and sent
   define("NotesStatus", function(c) c.status() end, { nargs = 0 })
-  -- takes back what you did last
+  -- reverts your last edit
   define("NotesUndo", function(c, a) c.undo("undo", a.args) end, { nargs = "?" })
-  -- does again what you took back
+  -- redoes what you reverted last
   define("NotesRedo", function(c, a) c.undo("redo", a.args) end, { nargs = "?" })
   -- starts the service again
   define("NotesRestart", function(c) c.restart() end, { nargs = 0 })

@@ -224,7 +224,7 @@ table.insert(note_of.listeners, {
     on("FileChangedShell", on_changed)
     on("BufWritePre", on_writing)
     on("BufWritePost", on_written)
-    on("BufUnload", function() note_of.flush(note, false) end)
+    on({ "BufUnload", "BufFilePre" }, function() note_of.flush(note, false) end)
     -- A note's file must have the whole text: a part of it would look as if another program had deleted the rest, for
     -- everyone.
     api.nvim_create_autocmd("FileWriteCmd", {

@@ -51,7 +51,7 @@ local function mend(note, first, lines, nul)
       options.modifiable = true
       api.nvim_buf_set_lines(note.buf, first + index - 1, first + index, true, { good })
       options.modifiable = modifiable
-      say.warn("Line " .. (first + index) .. ": replaced an invalid character by U+FFFD")
+      say.warn("Line " .. (first + index) .. ": replaced an invalid character with U+FFFD")
       lines[index], has_mended = good, true
     end
   end
@@ -249,7 +249,7 @@ local function reopen(note)
   send_open(note)
 end
 
--- on_lines names the lines once for a whole command; on_bytes comes for each change in it, when the text is further already.
+-- on_lines names the lines once for a whole command; on_bytes reports each change in it, after the text has changed further.
 local function listen(note)
   -- From now on the text is the file's, not an edit of the user. :edit unloads a buffer and reads it again at once; only one
   -- that stays unloaded is closed.

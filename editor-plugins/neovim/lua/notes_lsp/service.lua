@@ -134,7 +134,7 @@ local function reader()
         local _, last = received:find("\r\n\r\n", 1, true)
         local length = last and ("\n" .. received:sub(1, last)):lower():match("\ncontent%-length:%s*(%d+)")
         if not length then
-          if last or #received > maximum_header then error("what the service says is not the protocol", 0) end
+          if last or #received > maximum_header then error("the service sent something that is not the protocol", 0) end
           chunks = { received }
           return bodies
         end
@@ -178,7 +178,7 @@ local function on_initialized(mine, answer)
   local result = answer.result or {}
   if answer.error or (result.capabilities or {}).positionEncoding ~= "utf-8" then
     M.stop()
-    say.warn("The service failed to start: " .. (answer.error and answer.error.message or "it does not count in UTF-8"))
+    say.warn("The service failed to start: " .. (answer.error and answer.error.message or "it does not use UTF-8 positions"))
     return
   end
   M.server, M.state = result, "ready"

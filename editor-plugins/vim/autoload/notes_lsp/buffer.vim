@@ -230,6 +230,7 @@ enddef
 def OnRenamed(bufnr: number)
   Guarded(bufnr, (note) => {
     if fnamemodify(bufname(bufnr), ':p') !=# note.path
+      sync.Flush(note, false)
       condition.Leave(note, 'renamed')
       setbufvar(bufnr, 'notes_lsp_left', {path: note.path, uri: note.uri, id: note.id})
       execute $'autocmd notes_lsp_buffer BufFilePost <buffer={bufnr}> OnRenamedAgain({bufnr})'

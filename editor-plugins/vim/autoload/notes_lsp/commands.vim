@@ -48,7 +48,7 @@ export def CarryOut(command: string, given: string, row: dict<any> = {}, isSure 
   endif
   const former = row->get('title', target->has_key('uri') && command ==# 'NotesRename' ? expand('%:t:r') : '')
   if flow->has_key('first') && given == ''
-    # What cannot be is said before anything is asked for.
+    # Say what is impossible before asking for anything.
     service.Request(flow.first, copy(target), Then((_) => AskAndSend(flow, target, given, former)))
   else
     AskAndSend(flow, target, given, former)
@@ -216,7 +216,7 @@ export def RemovePerson(target: dict<any>, peer: string, isSure = false)
   service.Request('notes/remove', params->copy()->extend({check: !isSure}), Then((result) => {
     if isSure
       view.Refresh()
-    elseif status.Confirm($'Go on without {result.name}, who keeps a copy?', "&Remove\n&Cancel", 2) == 1
+    elseif status.Confirm($'Remove {result.name}, who keeps a copy?', "&Remove\n&Cancel", 2) == 1
       RemovePerson(target, peer, true)
     endif
   }))

@@ -2,14 +2,14 @@ vim9script
 # Generated from editor-plugins/description.json by generate.py; change those.
 #
 #   :Notes                         your notes and those shared with you, live; <CR> opens one, ? shows all keys, q closes the list
-#   :NotesTutorial                 a note that teaches by doing, with a robot that types
+#   :NotesTutorial                 makes a practice note in which a robot types
 #   :NotesNew [title]              creates a note and opens it
 #   :NotesOpen {title}             opens a note; completes titles
 #   :NotesAdopt                    makes the current buffer a note
 #   :NotesShare[!] [read] [uses=3] [hours=2] [days=7] shares the current buffer: the ticket is copied and shown; ! for read only
 #   :NotesTicket                   shows the last ticket again, or closes it
 #   :NotesJoin [ticket]            joins with a ticket; without one, answers an invitation
-#   :NotesShow                     opens a note that came while you were doing something else
+#   :NotesShow                     opens a note that arrived while you were doing something else
 #   :NotesGiveUp                   stops waiting for a note
 #   :NotesInvite [person]          invites a person nearby to the current note; completes names
 #   :NotesVerify {person}          shows digits that the other person sees too, unless an attacker relays the connection
@@ -17,7 +17,7 @@ vim9script
 #   :NotesConnect[!] {url} [token] connects to a server, or to a person's address, and offers to publish the current note there; ! asks for the token
 #   :NotesDisconnect {url}         forgets a server
 #   :NotesUnshare [person]         stops sharing the current note, with all people or with one
-#   :NotesRemove[!] {person}       removes a person from the current note; the others go on in a new copy; ! without asking
+#   :NotesRemove[!] {person}       removes a person from the current note; you and the others continue in a new copy; ! without asking
 #   :NotesPeople                   the people of the current note: access, state, invite, verify, remove
 #   :NotesAccess {person} {write, read or none} changes what a person may do
 #   :NotesTrust {person}           trusts a person
@@ -25,18 +25,18 @@ vim9script
 #   :NotesPeers                    lists all people that the service knows or hears
 #   :NotesName [name]              changes the name that others see, and whether people on this network see you
 #   :NotesRename [title]           gives the current note another title
-#   :NotesCopy [title]             makes a note of your own with this text, for one that you can only read
+#   :NotesCopy [title]             makes a note of your own with this text, for instance of a read-only note
 #   :NotesDelete[!]                deletes the current note; others keep theirs; ! without asking
-#   :NotesDeleteForEveryone[!]     the same for all with whom the note is shared; each can bring it back; ! without asking
-#   :NotesUndelete [title]         brings a deleted note back
+#   :NotesDeleteForEveryone[!]     deletes the current note for everyone who has it; each can restore it; ! without asking
+#   :NotesUndelete [title]         restores a deleted note
 #   :NotesDeleted                  lists the deleted notes: restores, or deletes for good
 #   :NotesPurge [title]            deletes a deleted note for good
 #   :NotesRecovered                texts that an overwrite would have lost
-#   :NotesFind {words}             lines with these words, of all notes, in the quickfix list
+#   :NotesFind {words}             lists the notes with all these words, in the quickfix list
 #   :NotesImport {file}            makes a note of a file: .automerge, .meetingnotes, .md, .json, or a directory of automerge-repo
 #   :NotesExport[!] {file}         writes the current note to a file, by its ending; ! replaces one
-#   :NotesMerge {file}             takes in what another copy of the current note has
-#   :NotesMeeting [title]          makes a meeting: a note of which each agenda item is a buffer
+#   :NotesMerge {file}             merges another copy of the current note
+#   :NotesMeeting [title]          makes a meeting: a note in which each agenda item has its own buffer
 #   :NotesItem [title]             adds an item to the current meeting
 #   :NotesMoveItem {place}         moves the current item to that place of the agenda, counted from 1
 #   :NotesAgenda                   the current meeting's items in order, live: opens, adds, renames, moves, deletes
@@ -44,11 +44,11 @@ vim9script
 #   :NotesFollow [person]          stays with a person until you move
 #   :[range]NotesPoint [text]      shows the others this place, or the range
 #   :NotesHistory                  states of the note: what each changed
-#   :[range]NotesRestore           chooses a state to bring back, of a range only these lines
+#   :[range]NotesRestore           restores a state that you choose; with a range, only those lines
 #   :NotesDiff                     what is new to you
-#   :NotesBlame                    shows beside each line who wrote it, and takes that away again
-#   :NotesLog                      everything that was told
-#   :NotesStatus                   shows whether all is stored and sent
+#   :NotesBlame                    shows or hides the author of each line
+#   :NotesLog                      shows all messages
+#   :NotesStatus                   shows whether everything is stored and sent
 #   :NotesRestart                  starts the service again
 #   :NotesStop                     stops the service
 #   :NotesDoctor                   shows what is wrong

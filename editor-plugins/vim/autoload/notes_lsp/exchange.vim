@@ -114,7 +114,7 @@ def Ask(method: string, params: dict<any>, Do: func)
   })
 enddef
 
-# Shows the lines with these words, of all notes, in the quickfix list.
+# Shows the the notes with all these words, in the quickfix list.
 export def Find(words: string)
   service.Request('notes/list', {query: words}, commands.Then((result) => {
     const notes = result->get('notes', [])
@@ -129,7 +129,7 @@ export def Find(words: string)
       endif
     endfor
     if empty(found)
-      status.Say($'No note has "{words}"')
+      status.Say($'No note contains "{words}"')
       return
     endif
     setqflist([], ' ', {title: $'Notes with {words}', items: found})

@@ -52,7 +52,7 @@ def ReadHeader(reader: dict<any>): bool
   endif
   const length = received->strpart(0, max([end, 0]))->matchstr('\c\%(^\|\n\)content-length:\s*\zs\d\+')
   if length == ''
-    throw 'what the notes service says is not the protocol'
+    throw 'the service sent something that is not the protocol'
   endif
   reader.need = str2nr(length)
   Keep(reader, received->strpart(end + 4))

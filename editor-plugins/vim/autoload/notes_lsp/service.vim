@@ -190,7 +190,7 @@ def OnInitialized(mine: number, answer: dict<any>)
   const result = answer->get('result', {})
   const encoding = result->get('capabilities', {})->get('positionEncoding', '')
   if answer->has_key('error') || encoding !=# 'utf-8'
-    const why = answer->has_key('error') ? answer.error.message : 'it does not count in UTF-8'
+    const why = answer->has_key('error') ? answer.error.message : 'it does not use UTF-8 positions'
     Stop()
     hasFailed = true
     status.Warn($'The service failed to start: {why}')

@@ -76,7 +76,7 @@ enddef
 
 # The command needs a note, and the current buffer is none.
 export def NotANote()
-  Warn(&buftype == '' ? 'Not a note. :NotesAdopt makes it one' : 'This is no note; go to one first')
+  Warn(&buftype == '' ? 'Not a note. :NotesAdopt makes it one' : 'Not a note; go to a note first')
 enddef
 
 # Shows the line of an event, as urgent as the service says.

@@ -72,7 +72,7 @@ export def Mend(bufnr: number, lines: list<string>, at: number, count: number, n
     lines[at + index] = text.Sendable(line, nul)
     if lines[at + index] !=# line
       setbufline(bufnr, at + index + 1, lines[at + index])
-      status.Warn($'Line {at + index + 1}: replaced an invalid character by U+FFFD')
+      status.Warn($'Line {at + index + 1}: replaced an invalid character with U+FFFD')
     endif
   endfor
   setbufvar(bufnr, '&modifiable', modifiable)
