@@ -68,9 +68,9 @@ extension Simulation {
       do {
         try await wait(for: "the file", within: Self.settlingTime) { person.disk[path] == text }
       } catch {
-        throw failure(
-          "the file of \(person.name) differs: "
-            + difference(String(decoding: person.disk[path] ?? [], as: UTF8.self)))
+        let file = String(decoding: person.disk[path] ?? [], as: UTF8.self)
+        note("the editors showed \(String(decoding: text, as: UTF8.self).debugDescription)")
+        throw failure("the file of \(person.name) differs from what the editors showed: \(difference(file))")
       }
     }
   }
