@@ -72,17 +72,17 @@ final class Diagnostics {
     case .damaged:
       bad(
         "database", "notes.db is damaged: it is no database",
-        "Put a backup back, or the next start sets it aside and begins an empty store.")
+        "Put a backup back, or notes-lsp fsck --repair sets it aside and begins an empty store.")
     case .empty:
       bad(
         "database", "notes.db is empty: its bytes are lost",
-        "Put a backup back, or the next start sets it aside and begins an empty store.")
+        "Put a backup back, or notes-lsp fsck --repair sets it aside and begins an empty store.")
     case .unreadable(let code):
       bad("database", "notes.db cannot be read: \(String(cString: strerror(code)))", "Make it a file that is yours.")
     }
     let all = (try? FileManager.default.contentsOfDirectory(atPath: home)) ?? []
     if let aside = all.filter({ $0.hasPrefix("damaged-") }).max() {
-      good(
+      bad(
         "damaged", "a damaged store was set aside: \(home)/\(aside)",
         "Missing notes? Their text is in \(notes); history only in a backup. If none is missing, remove the folder.")
     }
