@@ -35,11 +35,12 @@ struct Invite: ParsableCommand {
     }
     if json { return Output.print(json: result) }
     if let code = result["code"]?.stringValue {
-      print("Invited \(Output.field(person)) (code \(Code.spaced(code))). Once they accept: notes-lsp answer")
+      let invited = "Invited \(Output.field(person)) (code \(Code.spaced(code)))"
+      Output.print(line: "\(invited). Once they accept: notes-lsp answer")
     } else if result["confirmed"]?.boolValue ?? false {
-      print("\(Output.field(person)) has joined.")
+      Output.print(line: "\(Output.field(person)) has joined.")
     } else {
-      print("Invited \(Output.field(person)).")
+      Output.print(line: "Invited \(Output.field(person)).")
     }
   }
 }

@@ -26,8 +26,8 @@ struct JoinFiles: ParsableCommand {
       Output.print(fields: "\(output): \(counted(changes, "change"))")
       return
     }
-    print(
-      DumpedJSON.object([
+    Output.print(
+      line: DumpedJSON.object([
         ("file", .string(output)), ("heads", .array(merged.headNames.map { .string($0) })),
         ("changes", .number(changes)),
       ]).text(indented: true))

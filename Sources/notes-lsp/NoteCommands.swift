@@ -256,7 +256,7 @@ struct Merge: ParsableCommand {
     if json {
       Output.print(json: result)
     } else {
-      print("\(counted(result["changes"]?.intValue ?? 0, "change")) merged")
+      Output.print(line: "\(counted(result["changes"]?.intValue ?? 0, "change")) merged")
     }
   }
 }

@@ -40,7 +40,7 @@ struct Share: ParsableCommand {
     guard !json else { return Output.print(json: result) }
     Output.print(fields: result["ticket"]?.stringValue ?? "")
     guard qr else { return }
-    for line in result["qr"]?.arrayValue ?? [] { print(line.stringValue ?? "") }
+    for line in result["qr"]?.arrayValue ?? [] { Output.print(line: line.stringValue ?? "") }
     Output.print(fields: result["words"]?.stringValue ?? "")
   }
 }
@@ -132,7 +132,7 @@ struct Peers: ParsableCommand {
       let fields = ["name", "state", "via", "fingerprint"].compactMap { key in
         peer[key]?.stringValue.map { key == "state" ? Status.words[$0] ?? $0 : $0 }
       }
-      print(fields.filter { !$0.isEmpty }.map { Output.field($0) }.joined(separator: "  "))
+      Output.print(line: fields.filter { !$0.isEmpty }.map { Output.field($0) }.joined(separator: "  "))
     }
   }
 }
@@ -197,11 +197,11 @@ struct Status: ParsableCommand {
     let service = result["service"]
     if result["running"]?.boolValue ?? false {
       let stored = service?["stored"]?.boolValue ?? true
-      print("service    running; \(stored ? "everything is stored" : "not everything is stored yet")")
+      Output.print(line: "service    running; \(stored ? "everything is stored" : "not everything is stored yet")")
       Output.print(fields: "network   ", service?["network"]?.stringValue ?? "off")
       Output.print(fields: "discovery ", service?["discovery"]?.stringValue ?? "off")
     } else {
-      print("service    not running; it starts when you open a note in an editor")
+      Output.print(line: "service    not running; it starts when you open a note in an editor")
     }
     Output.print(fields: "you       ", result["self"]?["name"]?.stringValue)
     for person in (result["people"] ?? result["peers"])?.arrayValue ?? [] {

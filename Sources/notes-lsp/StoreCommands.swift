@@ -41,7 +41,7 @@ struct List: AsyncParsableCommand {
     let isEmpty = result["rows"]?.arrayValue?.allSatisfy { $0["id"] == nil } ?? true
     let lines = (result["lines"]?.arrayValue ?? []).compactMap(\.stringValue)
     for line in lines.prefix(isEmpty ? 1 : lines.count) { Output.print(fields: line) }
-    if isEmpty, !deleted { print("notes-lsp new TITLE makes one, notes-lsp join TICKET joins one.") }
+    if isEmpty, !deleted { Output.print(line: "notes-lsp new TITLE makes one, notes-lsp join TICKET joins one.") }
   }
 }
 
@@ -64,7 +64,7 @@ struct Show: AsyncParsableCommand {
     if json {
       try Output.print(json: text)
     } else {
-      FileHandle.standardOutput.write(Data(Output.text(text.text).utf8))
+      Output.write(Output.text(text.text))
     }
   }
 }
