@@ -26,6 +26,7 @@ struct Invite: ParsableCommand {
     let (note, person, access, waits) = (note, person, readOnly ? "read" : "write", Prompt.isPossible && !json)
     let result = try StoreRequest.run(store) { session in
       let id = try await session.currentId(of: note)
+      try session.requireService()
       let result = try await session.perform(
         "notes/invite", ["id": id, "peer": .string(person), "access": .string(access), "confirm": true])
       guard let code = result["code"]?.stringValue, waits else { return result }

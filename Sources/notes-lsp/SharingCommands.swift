@@ -126,7 +126,10 @@ struct Peers: ParsableCommand {
   @Flag(help: "Print JSON.") var json = false
 
   func run() throws {
-    let result = try StoreRequest.run(store) { try await $0.perform("notes/peers", [:]) }
+    let result = try StoreRequest.run(store) { session in
+      try session.requireService()
+      return try await session.perform("notes/peers", [:])
+    }
     guard !json else { return Output.print(json: result) }
     for peer in result["peers"]?.arrayValue ?? [] {
       let fields = ["name", "state", "via", "fingerprint"].compactMap { key in
@@ -144,18 +147,24 @@ struct Name: ParsableCommand {
 
   @OptionGroup var store: StoreOptions
   @Argument(help: "The new name.") var newName: String?
-  @Flag(inversion: .prefixedNo, help: "Whether people on the same network see you; given with a name.") var seen: Bool?
+  @Flag(inversion: .prefixedNo, help: "Whether people on the same network see you.") var seen: Bool?
   @Flag(help: "Print JSON.") var json = false
+
+  func validate() throws { try UTF8Arguments.check(newName, "name") }
 
   func run() throws {
     let (newName, seen) = (newName, seen)
     let name = try StoreRequest.run(store) { session in
+      let name: String
       if let newName {
-        _ = try await session.perform(
-          "notes/setName", .object(present: ["name": .string(newName), "visible": seen.map(JSONValue.bool)]))
-        return .string(newName.trimmingCharacters(in: .whitespacesAndNewlines))
+        name = newName
+      } else {
+        name = try await session.perform("notes/peers", [:])["self"]?["name"]?.stringValue ?? ""
+        guard seen != nil else { return .string(name) }
       }
-      return try await session.perform("notes/peers", [:])["self"]?["name"] ?? .null
+      _ = try await session.perform(
+        "notes/setName", .object(present: ["name": .string(name), "visible": seen.map(JSONValue.bool)]))
+      return .string(name.trimmingCharacters(in: .whitespacesAndNewlines))
     }
     if json { Output.print(json: ["name": name]) } else { Output.print(fields: name.stringValue) }
   }

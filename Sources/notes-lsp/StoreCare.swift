@@ -100,6 +100,7 @@ struct Backup: AsyncParsableCommand {
   func run() async throws {
     let storage = try await SQLiteStore.ofCommand(home: store.homeDirectory)
     let path = file.hasPrefix("/") ? file : FileManager.default.currentDirectoryPath + "/" + file
+    try OwnFiles.refuse(path, in: store.homeDirectory)
     do {
       guard try await storage.check().isSound else {
         throw Failure(

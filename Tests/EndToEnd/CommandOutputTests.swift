@@ -62,4 +62,44 @@ struct CommandOutputTests {
     let head = try run(ana, ["show", "long"], "| head -n 1")
     #expect(head.output == "a line\n" && head.errors.isEmpty, "\(head)")
   }
+
+  @Test func bytesThatAreNotUTF8AreRefusedByNew() throws {
+    let ana = try NotesUser("Ana")
+    let text = try run(ana, ["new", "Shopping", "--stdin"], "", before: "printf 'caf\\351' |")
+    #expect(text.exit == .code(1) && text.errors.contains("not UTF-8"), "\(text)")
+    let title = try run(ana, [], "new $'caf\\351'")
+    #expect(title.exit != .code(0), "options stand before the title: \(title)")
+    let binary = try #require(NotesBinary.path)
+    let titled = try ChildProcess.run([
+      "bash", "-c", "\"$1\" new $'caf\\351' --home \"$2\" --notes \"$3\"", "bash", binary, ana.home, ana.notes,
+    ])
+    #expect(titled.exit == .code(2), "\(titled)")
+    #expect(try ana.run(["new", "caf\u{FFFD}"]).exit == .code(0), "a person may write this character")
+    #expect(try ana.run(["list"]).output.split(separator: "\n").count == 1)
+  }
+
+  @Test func aNoteIsExportedToStandardOutput() throws {
+    let ana = try NotesUser("Ana")
+    _ = try run(ana, ["new", "Shopping", "--stdin"], "", before: "echo milk |")
+    let text = try run(ana, ["export", "Shopping", "-"], "")
+    #expect(text.exit == .code(0) && text.output == "milk\n", "\(text)")
+    let document = try run(ana, ["export", "Shopping", "-", "--format", "automerge"], "| head -c 4 | od -An -tx1")
+    #expect(document.output.trimmingCharacters(in: .whitespacesAndNewlines) == "85 6f 4a 83", "\(document)")
+    #expect(try ana.run(["export", "Shopping", "-", "--format", "automerge-repo"]).exit == .code(2))
+    #expect(!FileManager.default.fileExists(atPath: "-"))
+  }
+
+  @Test func theStoresOwnFilesAreNotReplaced() throws {
+    let ana = try NotesUser("Ana")
+    _ = try ana.run(["new", "Shopping"])
+    let link = ana.directory.file("link.md")
+    try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: ana.home + "/identity.pem")
+    for path in [ana.home + "/notes.db", ana.home + "/../home/identity.pem", link] {
+      let export = try run(ana, ["export", "Shopping", path, "--format", "markdown", "--force"], "")
+      #expect(export.exit == .code(1) && export.errors.contains("the store's own file"), "\(export)")
+    }
+    let backup = try run(ana, ["backup", ana.home + "/notes.db", "--force"], "")
+    #expect(backup.exit == .code(1) && backup.errors.contains("the store's own file"), "\(backup)")
+    #expect(try ana.run(["list"]).output.contains("Shopping"))
+  }
 }
