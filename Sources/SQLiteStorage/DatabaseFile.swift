@@ -24,13 +24,15 @@ final class DatabaseFile: Sendable {
 
   let directory: String
   private let kind: FileSystemKind
+  /// Whether a damaged file is set aside and rebuilt; otherwise it is left alone, and every operation fails.
+  private let rebuilds: Bool
   private let log = Logger(label: "store")
   private let state = Mutex(State())
   private let losses = Atomic<Int>(0)
   let asides = StoreSetAsideNews()
 
-  init(directory: String, kind: FileSystemKind) {
-    (self.directory, self.kind) = (directory, kind)
+  init(directory: String, kind: FileSystemKind, rebuilds: Bool) {
+    (self.directory, self.kind, self.rebuilds) = (directory, kind, rebuilds)
   }
 
   var path: String { directory + "/" + Self.name }
@@ -73,6 +75,9 @@ final class DatabaseFile: Sendable {
       } catch let error as DatabaseError {
         switch error.resultCode {
         case .SQLITE_CORRUPT, .SQLITE_NOTADB:
+          // Another process may have put a sound file in its place.
+          let isReplaced = state.database != nil && state.copy == nil && FileIdentity(path: path) != state.identity
+          guard rebuilds || isReplaced else { throw StorageError.damagedFile(error.message ?? "it is no database") }
           log.error("The store is damaged (\(error.message ?? "")); it is being rebuilt.")
           try rebuild(&state)
           throw Damage()
@@ -112,6 +117,7 @@ final class DatabaseFile: Sendable {
   private func openLocked() throws -> DatabaseQueue {
     // A database has bytes as soon as it is made. SQLite would take a file that lost them for a new one.
     if StoreFileHeader(directory: directory) == .empty {
+      guard rebuilds else { throw StorageError.damagedFile("it is empty: its bytes are lost") }
       let aside = try setAside(.empty)
       log.error("The store's file was empty; it is kept in \(aside), and a new store begins.")
     }
@@ -119,6 +125,7 @@ final class DatabaseFile: Sendable {
       return try connect(path, isCopy: false)
     } catch let error as DatabaseError {
       guard error.resultCode == .SQLITE_CORRUPT || error.resultCode == .SQLITE_NOTADB else { throw error }
+      guard rebuilds else { throw StorageError.damagedFile(error.message ?? "it is no database") }
       log.error("The store is damaged (\(error.message ?? "")); it is being rebuilt.")
       return try rebuildLocked()
     }
@@ -229,6 +236,15 @@ final class DatabaseFile: Sendable {
 }
 
 extension StorageError {
+  /// The file of a store that was opened without permission to rebuild it is damaged. Nothing was changed.
+  static func damagedFile(_ reason: String) -> StorageError { .failed(operation: reason, code: EUCLEAN) }
+
+  /// What is wrong with the file of a store that was opened without permission to rebuild it; nil for other errors.
+  public var fileDamage: String? {
+    guard case .failed(let reason, EUCLEAN) = self else { return nil }
+    return reason
+  }
+
   /// Translates an error of SQLite to a storage error.
   init(database error: any Error) {
     guard let error = error as? DatabaseError else {

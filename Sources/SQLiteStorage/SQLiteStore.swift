@@ -19,10 +19,13 @@ public final class SQLiteStore: StorageProvider {
   /// Opens the store in `directory`, which is created, for its owner only, if it is missing. Imports a store of plain files in
   /// `directory/store`, of an earlier notes-lsp.
   ///
-  /// - Parameter fileSystem: the kind of file system; determined if it is nil.
+  /// - Parameters:
+  ///   - fileSystem: the kind of file system; determined if it is nil.
+  ///   - rebuilding: whether a damaged file is set aside, and rebuilt from what can be read. Otherwise it stays as it is, and
+  ///     this and later operations throw an error that has `fileDamage`.
   /// Throws the error that a later `load` would throw, so that the program learns at once of an unusable store.
   public static func open(
-    directory: URL, fileSystem: FileSystemKind? = nil
+    directory: URL, fileSystem: FileSystemKind? = nil, rebuilding: Bool = true
   ) async throws(StorageError) -> SQLiteStore {
     let path = directory.path
     do {
@@ -34,7 +37,7 @@ public final class SQLiteStore: StorageProvider {
       throw StorageError(operation: "mkdir \(path)", code: code ?? EIO)
     }
     let kind = fileSystem ?? FileSystemKind(of: path)
-    let store = SQLiteStore(DatabaseFile(directory: path, kind: kind))
+    let store = SQLiteStore(DatabaseFile(directory: path, kind: kind, rebuilds: rebuilding))
     if kind == .network {
       store.log.warning("The store lies on a network file system: one process at a time may use it, and slowly.")
     }

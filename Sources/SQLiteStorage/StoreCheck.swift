@@ -12,6 +12,8 @@ public struct StoreReport: Hashable, Sendable, Codable {
   /// Rows that were found damaged earlier and are kept for people to inspect.
   public var asideCount = 0
 
+  public init(fileProblems: [String] = []) { self.fileProblems = fileProblems }
+
   public var isSound: Bool { fileProblems.isEmpty && damagedKeys.isEmpty }
 }
 

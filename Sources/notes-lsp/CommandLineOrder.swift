@@ -1,6 +1,7 @@
 /// Options that mean the same for every command may stand before its name: `notes-lsp --name Ana doctor`.
 enum CommandLineOrder {
   private static let options: Set<String> = ["--home", "--notes", "--name"]
+  private static let flags: Set<String> = ["--json"]
   /// Commands that read files, independent of any store.
   private static let fileCommands: Set<String> = ["dump", "validate", "join-files"]
 
@@ -9,7 +10,9 @@ enum CommandLineOrder {
     var index = 0
     while index < arguments.count, arguments[index].hasPrefix("--") {
       let argument = arguments[index]
-      if options.contains(argument) {
+      if flags.contains(argument) {
+        index += 1
+      } else if options.contains(argument) {
         index += 2
       } else if options.contains(where: { argument.hasPrefix($0 + "=") }) {
         index += 1
@@ -19,7 +22,8 @@ enum CommandLineOrder {
     }
     guard index > 0, index < arguments.count, !arguments[index].hasPrefix("-") else { return arguments }
     let verb = arguments[index], rest = arguments[(index + 1)...]
-    return [verb] + (fileCommands.contains(verb) ? [] : arguments[..<index]) + rest
+    let before = arguments[..<index]
+    return [verb] + (fileCommands.contains(verb) ? before.filter(flags.contains) : Array(before)) + rest
   }
 }
 

@@ -71,18 +71,23 @@ final class Diagnostics {
       bad("database", "notes.db belongs to another program", "Set NOTES_HOME to another folder.")
     case .damaged:
       bad(
+<<<<<<< HEAD
         "database", "notes.db is damaged: it is not a database",
         "Put a backup back, or the next start sets it aside and begins an empty store.")
+=======
+        "database", "notes.db is damaged: it is no database",
+        "Put a backup back, or notes-lsp fsck --repair sets it aside and begins an empty store.")
+>>>>>>> tmp-user
     case .empty:
       bad(
         "database", "notes.db is empty: its bytes are lost",
-        "Put a backup back, or the next start sets it aside and begins an empty store.")
+        "Put a backup back, or notes-lsp fsck --repair sets it aside and begins an empty store.")
     case .unreadable(let code):
       bad("database", "notes.db cannot be read: \(String(cString: strerror(code)))", "Restore a readable notes.db.")
     }
     let all = (try? FileManager.default.contentsOfDirectory(atPath: home)) ?? []
     if let aside = all.filter({ $0.hasPrefix("damaged-") }).max() {
-      good(
+      bad(
         "damaged", "a damaged store was set aside: \(home)/\(aside)",
         "Missing notes? Their text is in \(notes); history only in a backup. If none is missing, remove the folder.")
     }

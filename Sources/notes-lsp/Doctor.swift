@@ -32,8 +32,8 @@ struct Doctor: ParsableCommand {
     } else {
       for finding in findings {
         let subject = finding.subject + String(repeating: " ", count: max(0, 10 - finding.subject.count))
-        print("\(finding.isGood ? "ok  " : "!!  ")\(subject) \(Output.field(finding.text))")
-        if let advice = finding.advice { print("                → \(Output.field(advice))") }
+        Output.print(line: "\(finding.isGood ? "ok  " : "!!  ")\(subject) \(Output.field(finding.text))")
+        if let advice = finding.advice { Output.print(line: "                → \(Output.field(advice))") }
       }
     }
     if findings.contains(where: { !$0.isGood }) { throw ExitCode(1) }

@@ -14,6 +14,6 @@ struct Dump: ParsableCommand {
 
   func run() throws {
     let dump = try DocumentFile.load(file).dump(includingChanges: !noChanges)
-    print(Output.json(text: dump.text(indented: !compact)))
+    Output.print(line: Output.json(text: dump.text(indented: !compact)))
   }
 }

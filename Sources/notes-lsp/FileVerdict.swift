@@ -20,11 +20,20 @@ struct FileVerdict {
   private let untaken: [Untaken]
   /// Why nothing in the file can be used, even though its chunks may be sound.
   private let error: String?
+  /// Whether there is nothing to judge, for the same reason.
+  private let isUnreadable: Bool
 
   init(_ file: String) throws {
     self.file = file
     let bytes: Data
-    (bytes, start, isContained) = DocumentFile.document(in: try DocumentFile.read(file))
+    do {
+      (bytes, start, isContained) = DocumentFile.document(in: try DocumentFile.read(file))
+    } catch let failure as Failure {
+      (start, isContained, chunks, heads, changeCount, untaken) = (0, false, [], [], 0, [])
+      (error, isUnreadable) = (failure.message, true)
+      return
+    }
+    isUnreadable = false
     chunks = ChunkReport.of(bytes)
     do {
       let document = try Document(bytes)
@@ -58,6 +67,7 @@ struct FileVerdict {
   var isGood: Bool { error == nil && untaken.isEmpty && chunks.allSatisfy { $0.error == nil } }
 
   var line: String {
+    if isUnreadable, let error { return error }
     let usable = counted(changeCount, "change")
     guard !isGood else { return "\(file): good, \(usable)" }
     let faults = chunks.compactMap { chunk in

@@ -64,7 +64,7 @@ struct Diff: ParsableCommand {
       for (sign, member) in [("-", "oldText"), ("+", "newText")] {
         var lines = (hunk[member]?.stringValue ?? "").split(separator: "\n", omittingEmptySubsequences: false)
         if lines.last?.isEmpty ?? false { lines.removeLast() }
-        for line in lines { print(Output.text(sign + line)) }
+        for line in lines { Output.print(line: Output.text(sign + line)) }
       }
     }
   }

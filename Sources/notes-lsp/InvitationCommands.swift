@@ -26,6 +26,7 @@ struct Invite: ParsableCommand {
     let (note, person, access, waits) = (note, person, readOnly ? "read" : "write", Prompt.isPossible && !json)
     let result = try StoreRequest.run(store) { session in
       let id = try await session.currentId(of: note)
+      try session.requireService()
       let result = try await session.perform(
         "notes/invite", ["id": id, "peer": .string(person), "access": .string(access), "confirm": true])
       guard let code = result["code"]?.stringValue, waits else { return result }
@@ -35,11 +36,12 @@ struct Invite: ParsableCommand {
     }
     if json { return Output.print(json: result) }
     if let code = result["code"]?.stringValue {
-      print("Invited \(Output.field(person)) (code \(Code.spaced(code))). Once they accept: notes-lsp answer")
+      let invited = "Invited \(Output.field(person)) (code \(Code.spaced(code)))"
+      Output.print(line: "\(invited). Once they accept: notes-lsp answer")
     } else if result["confirmed"]?.boolValue ?? false {
-      print("\(Output.field(person)) has joined.")
+      Output.print(line: "\(Output.field(person)) has joined.")
     } else {
-      print("Invited \(Output.field(person)).")
+      Output.print(line: "Invited \(Output.field(person)).")
     }
   }
 }

@@ -25,8 +25,13 @@ struct New: ParsableCommand {
   @Flag(help: "Read the text from standard input.") var stdin = false
   @Flag(help: "Print JSON.") var json = false
 
+  func validate() throws { try UTF8Arguments.check(title, "title") }
+
   func run() throws {
-    let text = stdin ? String(decoding: FileHandle.standardInput.readDataToEndOfFile(), as: UTF8.self) : ""
+    let bytes = stdin ? FileHandle.standardInput.readDataToEndOfFile() : Data()
+    guard let text = String(validating: bytes, as: UTF8.self) else {
+      throw Failure(message: "Standard input is not UTF-8; no note was made.")
+    }
     let title = title
     let result = try StoreRequest.run(store) {
       try await $0.perform("notes/create", ["title": .string(title), "text": .string(text)])
@@ -45,6 +50,8 @@ struct Rename: ParsableCommand {
   @Argument(help: "The note's id or title.", completion: Completions.note) var note: String
   @Argument(help: "The new title.") var title: String
   @Flag(help: "Print JSON.") var json = false
+
+  func validate() throws { try UTF8Arguments.check(title, "title") }
 
   func run() throws {
     let (note, title) = (note, title)
@@ -135,6 +142,7 @@ struct Export: ParsableCommand {
         markdown        the text
         json            the text, with title, times and heads
         automerge-repo  a directory in automerge-repo's layout
+      The file - is standard output, and gets the text unless --format says otherwise.
       """)
 
   @OptionGroup var store: StoreOptions
@@ -144,9 +152,32 @@ struct Export: ParsableCommand {
   @Flag(help: "Replace the file if it exists.") var force = false
   @Flag(help: "Print JSON.") var json = false
 
+  func validate() throws {
+    guard file == "-" else { return }
+    guard format != "automerge-repo" else { throw ValidationError("automerge-repo needs a directory.") }
+    guard !json else { throw ValidationError("--json needs a file.") }
+  }
+
   func run() throws {
-    let (note, path, format, force) = (note, absolutePath(file), format, force)
-    let result = try StoreRequest.run(store) { session in
+    guard file == "-" else {
+      return show(try export(to: absolutePath(file), format: format, force), "path", json: json)
+    }
+    let folder = FileManager.default.temporaryDirectory.appendingPathComponent("notes-lsp-\(UUID().uuidString)")
+    try FileManager.default.createDirectory(
+      at: folder, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])
+    let bytes = Result {
+      defer { try? FileManager.default.removeItem(at: folder) }
+      let copy = folder.appendingPathComponent("note")
+      _ = try export(to: .string(copy.path), format: format ?? "markdown", false)
+      return try Data(contentsOf: copy)
+    }
+    Output.write(try bytes.get())
+  }
+
+  private func export(to path: JSONValue, format: String?, _ force: Bool) throws -> JSONValue {
+    try OwnFiles.refuse(path.stringValue ?? "", in: store.homeDirectory)
+    let note = note
+    return try StoreRequest.run(store) { session in
       try await session.perform(
         "notes/export",
         .object(present: [
@@ -154,7 +185,6 @@ struct Export: ParsableCommand {
           "replace": .bool(force),
         ]))
     }
-    show(result, "path", json: json)
   }
 }
 
@@ -176,8 +206,13 @@ struct Import: ParsableCommand {
 
   func validate() throws {
     guard !files.isEmpty else { throw ValidationError("Name a file.") }
-    guard title == nil || files.count == 1 else { throw ValidationError("--title needs exactly one file.") }
-    guard text == nil || files.count == 1 else { throw ValidationError("--text needs exactly one file.") }
+    try UTF8Arguments.check(title, "title")
+    var isFolder: ObjCBool = false
+    let isSingle =
+      files.count == 1
+      && !(FileManager.default.fileExists(atPath: files[0], isDirectory: &isFolder) && isFolder.boolValue)
+    guard title == nil || isSingle else { throw ValidationError("--title needs exactly one file, and no folder.") }
+    guard text == nil || isSingle else { throw ValidationError("--text needs exactly one file, and no folder.") }
   }
 
   func run() throws {
@@ -256,7 +291,7 @@ struct Merge: ParsableCommand {
     if json {
       Output.print(json: result)
     } else {
-      print("\(counted(result["changes"]?.intValue ?? 0, "change")) merged")
+      Output.print(line: "\(counted(result["changes"]?.intValue ?? 0, "change")) merged")
     }
   }
 }

@@ -44,6 +44,7 @@ struct NotesLSP: AsyncParsableCommand {
 
   /// Exit codes: 0, 1 for what failed (one line on standard error), 2 for a wrong command line.
   static func main() async {
+    Output.occupyStandardDescriptors()
     let arguments = Array(CommandLine.arguments.dropFirst())
     guard !arguments.isEmpty || !Prompt.isPossible || !Output.isTerminal else { return introduce() }
     do {
@@ -61,29 +62,38 @@ struct NotesLSP: AsyncParsableCommand {
       exit(withError: ExitCode(2))
     } catch {
       let code = exitCode(for: error)
-      guard code == .validationFailure else { exit(withError: error) }
-      FileHandle.standardError.write(Data((fullMessage(for: error) + "\n").utf8))
-      exit(withError: ExitCode(2))
+      let message = fullMessage(for: error)
+      switch code {
+      case .success:
+        if !message.isEmpty { Output.print(line: message) }
+        exit(withError: ExitCode.success)
+      case .validationFailure:
+        Output.writeError(message + "\n")
+        exit(withError: ExitCode(2))
+      default:
+        if !message.isEmpty { Output.writeError(message + "\n") }
+        exit(withError: ExitCode(code.rawValue))
+      }
     }
   }
 
   /// Printed when the user types the bare command.
   private static func introduce() {
-    print(
-      """
-      notes-lsp \(Service.version): multiplayer for the notes you keep in Vim and Emacs.
+    Output.print(
+      line: """
+        notes-lsp \(Service.version): multiplayer for the notes you keep in Vim and Emacs.
 
-      Your editor starts this program by itself. To make a note and share it:
-        in Vim                    :NotesNew Shopping, then :NotesShare
-        in Emacs                  M-x notes-new, then M-x notes-share
+        Your editor starts this program by itself. To make a note and share it:
+          in Vim                    :NotesNew Shopping, then :NotesShare
+          in Emacs                  M-x notes-new, then M-x notes-share
 
-      In a shell:
-        notes-lsp list            your notes
-        notes-lsp show NOTE       the text of one
-        notes-lsp join TICKET     join a note that you have a ticket for
-        notes-lsp doctor          what works on this machine, and what to do if not
-        notes-lsp --help          everything else
-      """)
+        In a shell:
+          notes-lsp list            your notes
+          notes-lsp show NOTE       the text of one
+          notes-lsp join TICKET     join a note that you have a ticket for
+          notes-lsp doctor          what works on this machine, and what to do if not
+          notes-lsp --help          everything else
+        """)
   }
 }
 

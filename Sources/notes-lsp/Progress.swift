@@ -47,7 +47,7 @@ struct Progress {
   ///   - total: how much there is
   init(
     _ what: String, total: Int, _ unit: Unit = .things, isTerminal: Bool = isatty(STDERR_FILENO) == 1,
-    write: @escaping (String) -> Void = { FileHandle.standardError.write(Data($0.utf8)) }
+    write: @escaping (String) -> Void = Output.writeError
   ) {
     (self.what, self.total, self.unit, self.isTerminal, self.write) = (what, total, unit, isTerminal, write)
     if isTerminal { write(line) }

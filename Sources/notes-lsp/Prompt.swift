@@ -24,7 +24,7 @@ enum Prompt {
   private static func line(after prompt: String) async -> String? {
     await withCheckedContinuation { continuation in
       Thread.detachNewThread {
-        FileHandle.standardError.write(Data(prompt.utf8))
+        Output.writeError(prompt)
         continuation.resume(returning: readLine())
       }
     }

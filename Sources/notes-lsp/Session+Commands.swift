@@ -24,6 +24,12 @@ extension Session {
         : "There is no deleted note \"\(text)\"; \"notes-lsp list --deleted\" shows what is there.")
   }
 
+  /// Throws if no editor of this person has a note open, so that no process has the network.
+  func requireService() throws {
+    guard !isServiceRunning else { return }
+    throw Failure(message: "The network is not available: it needs an editor with a note open.")
+  }
+
   func id(of name: String, deleted: Bool = false) async throws -> JSONValue {
     try await note(named: name, deleted: deleted)["id"] ?? .null
   }

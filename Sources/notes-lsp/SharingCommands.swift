@@ -40,7 +40,7 @@ struct Share: ParsableCommand {
     guard !json else { return Output.print(json: result) }
     Output.print(fields: result["ticket"]?.stringValue ?? "")
     guard qr else { return }
-    for line in result["qr"]?.arrayValue ?? [] { print(line.stringValue ?? "") }
+    for line in result["qr"]?.arrayValue ?? [] { Output.print(line: line.stringValue ?? "") }
     Output.print(fields: result["words"]?.stringValue ?? "")
   }
 }
@@ -126,13 +126,16 @@ struct Peers: ParsableCommand {
   @Flag(help: "Print JSON.") var json = false
 
   func run() throws {
-    let result = try StoreRequest.run(store) { try await $0.perform("notes/peers", [:]) }
+    let result = try StoreRequest.run(store) { session in
+      try session.requireService()
+      return try await session.perform("notes/peers", [:])
+    }
     guard !json else { return Output.print(json: result) }
     for peer in result["peers"]?.arrayValue ?? [] {
       let fields = ["name", "state", "via", "fingerprint"].compactMap { key in
         peer[key]?.stringValue.map { key == "state" ? Status.words[$0] ?? $0 : $0 }
       }
-      print(fields.filter { !$0.isEmpty }.map { Output.field($0) }.joined(separator: "  "))
+      Output.print(line: fields.filter { !$0.isEmpty }.map { Output.field($0) }.joined(separator: "  "))
     }
   }
 }
@@ -144,18 +147,24 @@ struct Name: ParsableCommand {
 
   @OptionGroup var store: StoreOptions
   @Argument(help: "The new name.") var newName: String?
-  @Flag(inversion: .prefixedNo, help: "Whether people on the same network see you; needs a new name.") var seen: Bool?
+  @Flag(inversion: .prefixedNo, help: "Whether people on the same network see you.") var seen: Bool?
   @Flag(help: "Print JSON.") var json = false
+
+  func validate() throws { try UTF8Arguments.check(newName, "name") }
 
   func run() throws {
     let (newName, seen) = (newName, seen)
     let name = try StoreRequest.run(store) { session in
+      let name: String
       if let newName {
-        _ = try await session.perform(
-          "notes/setName", .object(present: ["name": .string(newName), "visible": seen.map(JSONValue.bool)]))
-        return .string(newName.trimmingCharacters(in: .whitespacesAndNewlines))
+        name = newName
+      } else {
+        name = try await session.perform("notes/peers", [:])["self"]?["name"]?.stringValue ?? ""
+        guard seen != nil else { return .string(name) }
       }
-      return try await session.perform("notes/peers", [:])["self"]?["name"] ?? .null
+      _ = try await session.perform(
+        "notes/setName", .object(present: ["name": .string(name), "visible": seen.map(JSONValue.bool)]))
+      return .string(name.trimmingCharacters(in: .whitespacesAndNewlines))
     }
     if json { Output.print(json: ["name": name]) } else { Output.print(fields: name.stringValue) }
   }
@@ -197,11 +206,11 @@ struct Status: ParsableCommand {
     let service = result["service"]
     if result["running"]?.boolValue ?? false {
       let stored = service?["stored"]?.boolValue ?? true
-      print("service    running; \(stored ? "everything is stored" : "not everything is stored yet")")
+      Output.print(line: "service    running; \(stored ? "everything is stored" : "not everything is stored yet")")
       Output.print(fields: "network   ", service?["network"]?.stringValue ?? "off")
       Output.print(fields: "discovery ", service?["discovery"]?.stringValue ?? "off")
     } else {
-      print("service    not running; it starts when you open a note in an editor")
+      Output.print(line: "service    not running; it starts when you open a note in an editor")
     }
     Output.print(fields: "you       ", result["self"]?["name"]?.stringValue)
     for person in (result["people"] ?? result["peers"])?.arrayValue ?? [] {

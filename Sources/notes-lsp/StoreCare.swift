@@ -1,4 +1,5 @@
 import ArgumentParser
+import AutomergeRepo
 import Foundation
 import NotesServer
 import SQLiteStorage
@@ -16,28 +17,59 @@ struct Fsck: AsyncParsableCommand {
   struct Report: Codable {
     var ok: Bool
     var store: StoreReport
-    var documents: [StoreReader.DocumentProblem]
+    var documents: [StoreReader.DocumentProblem] = []
+    /// The folders with files that were set aside because they were damaged, the earliest first.
+    var aside: [String] = []
   }
 
   func run() async throws {
-    let storage = try await SQLiteStore.ofCommand(home: store.homeDirectory)
-    let file = try await storage.check(repairing: repair)
-    let documents = try await StoreReader(storage: storage).documentProblems()
-    let report = Report(ok: file.isSound && documents.isEmpty, store: file, documents: documents)
+    let home = store.homeDirectory
+    try SQLiteStore.requireStore(in: home)
+    let earlier = Self.asideFolders(in: home)
+    var report = try await examine(home)
+    report.aside = Self.asideFolders(in: home)
+    // The check sees only the new file.
+    if report.aside != earlier { report.ok = false }
     if json {
       try Output.print(json: report)
     } else {
       for line in report.lines { Output.print(fields: line) }
     }
-    guard report.ok else { throw Failure(message: "The store in \(store.homeDirectory) is damaged.") }
+    guard !report.ok else { return }
+    let advice = report.store.isSound ? "" : "; notes-lsp fsck --repair rebuilds it from what can be read"
+    throw Failure(
+      message: repair
+        ? "The store in \(home) was damaged; notes-lsp fsck checks what is there now."
+        : "The store in \(home) is damaged\(advice).")
+  }
+
+  private func examine(_ home: String) async throws(Failure) -> Report {
+    var file = StoreReport()
+    do throws(StorageError) {
+      let directory = URL(fileURLWithPath: home, isDirectory: true)
+      let storage = try await SQLiteStore.open(directory: directory, rebuilding: repair)
+      file = try await storage.check(repairing: repair)
+      let documents = try await StoreReader(storage: storage).documentProblems()
+      return Report(ok: file.isSound && documents.isEmpty, store: file, documents: documents)
+    } catch {
+      guard let damage = error.fileDamage else { throw Failure(storeIn: home, error) }
+      // The check may have found it before the documents could not be read.
+      return Report(ok: false, store: file.isSound ? StoreReport(fileProblems: [damage]) : file)
+    }
+  }
+
+  private static func asideFolders(in home: String) -> [String] {
+    let names = (try? FileManager.default.contentsOfDirectory(atPath: home)) ?? []
+    return names.filter { $0.hasPrefix("damaged-") }.sorted().map { home + "/" + $0 }
   }
 }
 
 extension Fsck.Report {
   fileprivate var lines: [String] {
-    var lines = [
-      "\(store.itemCount) \(store.itemCount == 1 ? "entry" : "entries"), \(store.asideCount) put aside earlier"
-    ]
+    // Of a file that cannot be opened, nothing was counted.
+    let isCounted = store.itemCount > 0 || store.fileProblems.isEmpty
+    let entries = "\(store.itemCount) \(store.itemCount == 1 ? "entry" : "entries")"
+    var lines = isCounted ? ["\(entries), \(store.asideCount) put aside earlier"] : []
     lines += store.fileProblems.map { "the file: \($0)" }
     lines += store.damagedKeys.map { "damaged: \($0)" }
     for document in documents {
@@ -48,7 +80,8 @@ extension Fsck.Report {
       }
       if document.lacksChanges { lines.append("\(name): changes are missing; peers may have them") }
     }
-    if ok { lines.append("all is well") }
+    lines += aside.map { "a damaged store was set aside: \($0)" }
+    if ok { lines.append(aside.isEmpty ? "all is well" : "the store that is in use is sound") }
     return lines
   }
 }
@@ -67,12 +100,18 @@ struct Backup: AsyncParsableCommand {
   func run() async throws {
     let storage = try await SQLiteStore.ofCommand(home: store.homeDirectory)
     let path = file.hasPrefix("/") ? file : FileManager.default.currentDirectoryPath + "/" + file
+    try OwnFiles.refuse(path, in: store.homeDirectory)
     do {
+      guard try await storage.check().isSound else {
+        throw Failure(
+          message: "The store in \(store.homeDirectory) is damaged, so no backup was made; notes-lsp fsck says more.")
+      }
       try await storage.backup(to: path, replacing: force)
-    } catch {
+    } catch let error as StorageError {
       if case .failed(_, EEXIST) = error {
         throw Failure(message: "\(path) exists already; --force replaces it.")
       }
+      if error.fileDamage != nil { throw Failure(storeIn: store.homeDirectory, error) }
       throw Failure(message: "The backup to \(path) was not made: \(error).")
     }
     if json {

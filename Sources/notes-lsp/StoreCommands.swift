@@ -41,7 +41,7 @@ struct List: AsyncParsableCommand {
     let isEmpty = result["rows"]?.arrayValue?.allSatisfy { $0["id"] == nil } ?? true
     let lines = (result["lines"]?.arrayValue ?? []).compactMap(\.stringValue)
     for line in lines.prefix(isEmpty ? 1 : lines.count) { Output.print(fields: line) }
-    if isEmpty, !deleted { print("notes-lsp new TITLE makes one, notes-lsp join TICKET joins one.") }
+    if isEmpty, !deleted { Output.print(line: "notes-lsp new TITLE makes one, notes-lsp join TICKET joins one.") }
   }
 }
 
@@ -64,7 +64,7 @@ struct Show: AsyncParsableCommand {
     if json {
       try Output.print(json: text)
     } else {
-      FileHandle.standardOutput.write(Data(Output.text(text.text).utf8))
+      Output.write(Output.text(text.text))
     }
   }
 }
@@ -136,15 +136,31 @@ private struct StoredNotes {
 }
 
 extension SQLiteStore {
-  /// The store in `home`, which must exist.
+  /// The store in `home`, which must exist. A damaged one is refused: only a service, which tells its editor, and
+  /// `fsck --repair` rebuild it.
   static func ofCommand(home: String) async throws -> SQLiteStore {
+    try requireStore(in: home)
+    do {
+      return try await open(directory: URL(fileURLWithPath: home, isDirectory: true), rebuilding: false)
+    } catch {
+      throw Failure(storeIn: home, error)
+    }
+  }
+
+  static func requireStore(in home: String) throws {
     guard ["notes.db", "store"].contains(where: { FileManager.default.fileExists(atPath: home + "/" + $0) }) else {
       throw Failure(message: "There is no store in \(home); --home or NOTES_HOME says where it is.")
     }
-    do {
-      return try await SQLiteStore.open(directory: URL(fileURLWithPath: home, isDirectory: true))
-    } catch {
-      throw Failure(message: "The store in \(home) cannot be used: \(error).")
-    }
+  }
+}
+
+extension Failure {
+  init(storeIn home: String, _ error: StorageError) {
+    message =
+      if let damage = error.fileDamage {
+        "The store in \(home) is damaged (\(damage)); notes-lsp fsck --repair rebuilds it from what can be read."
+      } else {
+        "The store in \(home) cannot be used: \(error)."
+      }
   }
 }

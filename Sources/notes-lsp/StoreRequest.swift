@@ -53,7 +53,7 @@ final class StoreRequest {
       } catch let error as ResponseError {
         outcome = .failure(Failure(message: error.message))
       } catch let error as StorageError {
-        outcome = .failure(Failure(message: "The store in \(options.homeDirectory) cannot be used: \(error)."))
+        outcome = .failure(Failure(storeIn: options.homeDirectory, error))
       } catch {
         outcome = .failure(Failure(message: "\(error)"))
       }
@@ -63,7 +63,8 @@ final class StoreRequest {
 
   private func perform(_ work: Work) async throws -> JSONValue {
     let home = options.homeDirectory
-    let storage = try await SQLiteStore.open(directory: URL(fileURLWithPath: home, isDirectory: true))
+    let storage = try await SQLiteStore.open(
+      directory: URL(fileURLWithPath: home, isDirectory: true), rebuilding: false)
     guard !storage.isReadOnly else { throw Failure(message: "The store in \(home) is not writable.") }
     let parts = try await ServiceParts.load(
       from: storage, home: home, name: options.givenName, login: options.loginName, clock: clock)

@@ -18,7 +18,7 @@ struct Validate: ParsableCommand {
   func run() throws {
     let verdicts = try files.map(FileVerdict.init)
     for verdict in verdicts {
-      print(json ? Output.json(text: verdict.json.text(indented: false)) : Output.field(verdict.line))
+      Output.print(line: json ? Output.json(text: verdict.json.text(indented: false)) : Output.field(verdict.line))
     }
     let bad = verdicts.filter { !$0.isGood }.map(\.file)
     guard bad.isEmpty else {

@@ -123,7 +123,8 @@ struct CommandTests {
     #expect(try run(ana, "list", "--deleted").output.isEmpty)
     #expect(try run(ana, "rm", "Shopping").exit == .code(0))
     #expect(try run(ana, "purge", "Shopping").exit == .code(2), "there is no terminal to ask on")
-    #expect(try run(ana, "purge", "Shopping", "--yes").exit == .code(0))
+    let purged = try run(ana, "purge", "Shopping", "--yes")
+    #expect(purged.exit == .code(0) && purged.errors == "", "\(purged)")
     #expect(try run(ana, "list", "--deleted").output.isEmpty)
     #expect(try run(ana, "undelete", "Shopping").exit == .code(1))
   }
@@ -149,6 +150,8 @@ struct CommandTests {
     let binary = try #require(NotesBinary.path)
     let list = try ChildProcess.run([binary, "--home", ana.home, "--name", "Ana", "list"])
     #expect(String(decoding: list.output, as: UTF8.self).contains("Shopping"))
+    let json = try ChildProcess.run([binary, "--json", "--home", ana.home, "list"])
+    #expect(String(decoding: json.output, as: UTF8.self).hasPrefix("{"), "\(json)")
     let validated = try ChildProcess.run([binary, "--name", "Ana", "validate", "/none"])
     #expect(validated.exit == .code(1))
     let doctor = try ChildProcess.run([binary, "--name", "Ana", "doctor", "--json", "--home", ana.home])
@@ -209,11 +212,59 @@ struct CommandTests {
     #expect(try run(ana, "name", " ").exit == .code(1))
   }
 
+  @Test func beingSeenIsChosenWithoutAName() throws {
+    let ana = try NotesUser("Ana")
+    #expect(try run(ana, "name", "Anastasia", "--seen").exit == .code(0))
+    #expect(FileManager.default.fileExists(atPath: ana.notes + "/.seen"))
+    #expect(try run(ana, "name", "--no-seen").output == "Anastasia\n")
+    #expect(!FileManager.default.fileExists(atPath: ana.notes + "/.seen"))
+    #expect(try run(ana, "name").output == "Anastasia\n")
+    #expect(!FileManager.default.fileExists(atPath: ana.notes + "/.seen"), "printing changes nothing")
+  }
+
+  @Test func aFolderHasNoTitleOfItsOwn() throws {
+    let ana = try NotesUser("Ana")
+    let folder = try ana.directory.directory("folder")
+    try "milk\n".write(toFile: folder + "/a.md", atomically: true, encoding: .utf8)
+    #expect(try run(ana, "import", folder, "--title", "Other").exit == .code(2))
+    #expect(try run(ana, "list").output.isEmpty)
+  }
+
+  @Test func aCutFileOfMeetingNotesIsCalledDamaged() throws {
+    let ana = try NotesUser("Ana")
+    _ = try run(ana, "new", "Shopping")
+    let file = ana.directory.file("a.meetingnotes")
+    #expect(try run(ana, "export", "Shopping", file).exit == .code(0))
+    let bytes = try Data(contentsOf: URL(fileURLWithPath: file))
+    try bytes.dropLast(7).write(to: URL(fileURLWithPath: file))
+    for verb in [["import", file], ["merge", "Shopping", file]] {
+      let result = try ChildProcess.run(
+        [try #require(NotesBinary.path)] + verb + ["--home", ana.home, "--notes", ana.notes])
+      let errors = String(decoding: result.errorOutput, as: UTF8.self)
+      #expect(result.exit == .code(1) && errors.contains("is damaged, or a part of it is missing"), "\(errors)")
+    }
+  }
+
+  @Test func aMeetingHasItsHistoryInItsItems() throws {
+    let ana = try NotesUser("Ana")
+    let file = ana.directory.file("meeting.json")
+    try #"{"title": "Weekly", "agendas": [{"id": "1", "title": "Tea", "discussion": "milk"}]}"#
+      .write(toFile: file, atomically: true, encoding: .utf8)
+    #expect(try run(ana, "import", file).exit == .code(0))
+    for verb in ["history", "diff"] {
+      let result = try run(ana, verb, "Weekly")
+      #expect(result.exit == .code(1) && result.errors.contains("open one of its items"), "\(result)")
+    }
+  }
+
   @Test func withoutAServiceItIsSaidWhatIsNeeded() throws {
     let ana = try NotesUser("Ana")
     _ = try run(ana, "new", "Shopping")
     let shared = try run(ana, "share", "Shopping")
     #expect(shared.exit == .code(1) && shared.errors.contains("needs an editor with a note open"), "\(shared)")
+    for result in [try run(ana, "peers"), try run(ana, "invite", "Shopping", "Ben")] {
+      #expect(result.exit == .code(1) && result.errors.contains("needs an editor with a note open"), "\(result)")
+    }
     let status = try run(ana, "status")
     #expect(status.exit == .code(0) && status.output.contains("not running"), "\(status)")
     let answers = try run(ana, "answer", "--accept")

@@ -123,12 +123,15 @@ struct DoctorTests {
       #expect(findings["database"]?.text.contains(text) == true, "\(findings)")
       #expect(try Data(contentsOf: URL(fileURLWithPath: file)) == bytes)
     }
-    // The doctor also names the file that the next start sets aside.
+    // The doctor also names the file that a repair sets aside, as long as it is there.
     for ending in ["-wal", "-shm"] { try? FileManager.default.removeItem(atPath: file + ending) }
-    _ = try user.run(["list"])
+    #expect(try user.run(["list"]).exit == .code(1))
+    #expect(try Data(contentsOf: URL(fileURLWithPath: file)).isEmpty, "only a repair touches it")
+    #expect(try user.run(["fsck", "--repair"]).exit == .code(1))
     let after = try diagnose(user).findings
     #expect(after["database"]?.isGood == true)
     #expect(after["damaged"]?.text.contains("damaged-") == true, "\(after)")
+    #expect(after["damaged"]?.isGood == false)
   }
 
   @Test func itSeesThePackagesOfTheSystem() throws {

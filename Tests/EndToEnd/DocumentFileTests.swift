@@ -85,6 +85,41 @@ struct DocumentFileTests {
     #expect(try run("validate").code == .code(2))
   }
 
+  @Test func aFileThatIsMissingDoesNotHideTheOthers() throws {
+    let directory = try TemporaryDirectory()
+    let good = try file("good", change(0) + change(1), in: directory)
+    let missing = directory.file("missing")
+    let verdict = try run("validate", good, missing, good)
+    #expect(verdict.code == .code(1))
+    #expect(verdict.output.components(separatedBy: "good, 2 changes").count == 3, "\(verdict)")
+    #expect(verdict.output.contains("\(missing) cannot be read"), "\(verdict)")
+    let json = try lines(try run("--json", "validate", good, missing).output)
+    #expect(json.map { $0["ok"].bool } == [true, false])
+  }
+
+  @Test func mergedMeetingNotesKeepTheirIdAndStrangersAreRefused() throws {
+    let ana = try NotesUser("Ana")
+    _ = try ana.run(["new", "Shopping"])
+    let (path, bare) = (ana.directory.file("a.meetingnotes"), ana.directory.file("a.automerge"))
+    for file in [path, bare] { #expect(try ana.run(["export", "Shopping", file]).exit == .code(0)) }
+    let output = ana.directory.file("c.meetingnotes")
+    #expect(try run("join-files", bare, path, "-o", output).code == .code(0))
+    // Its id is still that of the note.
+    let again = try ana.run(["import", output, "--json"])
+    #expect(String(again.output).contains("\"known\":true"), "\(again)")
+    #expect(try Data(contentsOf: URL(filePath: output)) == Data(contentsOf: URL(filePath: path)))
+    #expect(try run("join-files", bare, bare, "-o", ana.directory.file("d.meetingnotes")).code == .code(1))
+    let ben = try NotesUser("Ben")
+    _ = try ben.run(["new", "Shopping"])
+    let (other, otherBare) = (ben.directory.file("b.meetingnotes"), ben.directory.file("b.automerge"))
+    for file in [other, otherBare] { #expect(try ben.run(["export", "Shopping", file]).exit == .code(0)) }
+    for (first, second) in [(path, other), (bare, otherBare), (path, otherBare)] {
+      let refused = try run("join-files", first, second, "-o", ana.directory.file("e.automerge"))
+      #expect(refused.code == .code(1) && refused.errors.contains("nothing was merged"), "\(refused)")
+    }
+    #expect(!FileManager.default.fileExists(atPath: ana.directory.file("e.automerge")))
+  }
+
   /// One JSON object a line.
   private func lines(_ output: String) throws -> [JSON] {
     try output.split(separator: "\n").map { try JSON.parse(Data($0.utf8)) }

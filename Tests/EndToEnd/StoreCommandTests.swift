@@ -48,6 +48,78 @@ struct StoreCommandTests {
     #expect(try note.user.run(["fsck"]).exit == .code(0))
   }
 
+  /// A store whose first page is no table any more, and its bytes.
+  private func damagedStore(_ place: Range<Int> = 100..<108) throws -> (user: NotesUser, bytes: Data) {
+    let note = try storedNote("milk\n")
+    try note.process.shutdown()
+    // Without a log, which could heal the page.
+    let python = "import sqlite3, sys; sqlite3.connect(sys.argv[1]).execute('PRAGMA wal_checkpoint(TRUNCATE)')"
+    let settled = try ChildProcess.run(["python3", "-c", python, note.user.home + "/notes.db"])
+    try #require(settled.exit == .code(0))
+    for ending in ["-wal", "-shm"] {
+      try? FileManager.default.removeItem(atPath: note.user.home + "/notes.db" + ending)
+    }
+    let file = URL(fileURLWithPath: note.user.home + "/notes.db")
+    var bytes = try Data(contentsOf: file)
+    bytes.replaceSubrange(place, with: Data(repeating: 0xAA, count: place.count))
+    try bytes.write(to: file)
+    return (note.user, bytes)
+  }
+
+  @Test(arguments: [100..<108, 0..<16])
+  func aDamagedStoreIsReportedAndOnlyARepairTouchesIt(place: Range<Int>) throws {
+    let (user, bytes) = try damagedStore(place)
+    let file = URL(fileURLWithPath: user.home + "/notes.db")
+    func names() throws -> [String] { try FileManager.default.contentsOfDirectory(atPath: user.home) }
+    let found = try user.run(["fsck"])
+    #expect(found.exit == .code(1) && found.output.contains("the file: "), "\(found)")
+    #expect(!found.output.contains("all is well"))
+    #expect(try JSONValue(parsing: user.run(["fsck", "--json"]).output)["ok"] == false)
+    for verb in [
+      ["list"], ["new", "Other"], ["show", "Shopping"], ["find", "milk"], ["export", "Shopping", "/x.md"],
+    ] {
+      #expect(try user.run(verb).exit == .code(1), "\(verb)")
+    }
+    #expect(try Data(contentsOf: file) == bytes)
+    #expect(try !names().contains { $0.hasPrefix("damaged-") })
+    let repaired = try user.run(["fsck", "--repair"])
+    #expect(
+      repaired.exit == .code(1) && repaired.output.contains("was set aside: \(user.home)/damaged-"), "\(repaired)")
+    let aside = try #require(try names().first { $0.hasPrefix("damaged-") })
+    #expect(try Data(contentsOf: URL(fileURLWithPath: user.home + "/\(aside)/notes.db")) == bytes)
+    let after = try user.run(["fsck"])
+    #expect(after.exit == .code(0) && after.output.contains(aside) && !after.output.contains("all is well"), "\(after)")
+  }
+
+  @Test func aBackupIsNotReplacedByADamagedStore() throws {
+    let (user, bytes) = try damagedStore()
+    let backup = user.directory.file("backup.db")
+    try Data("good".utf8).write(to: URL(fileURLWithPath: backup))
+    #expect(try user.run(["backup", backup, "--force"]).exit == .code(1))
+    #expect(try Data(contentsOf: URL(fileURLWithPath: backup)) == Data("good".utf8))
+    #expect(try Data(contentsOf: URL(fileURLWithPath: user.home + "/notes.db")) == bytes)
+    #expect(try user.run(["backup", user.directory.file("new.db")]).exit == .code(1))
+    #expect(!FileManager.default.fileExists(atPath: user.directory.file("new.db")))
+  }
+
+  @Test func aBackupIsNotReplacedByAStoreWithADamagedRow() throws {
+    let note = try storedNote("milk\n")
+    try note.process.shutdown()
+    let backup = note.user.directory.file("backup.db")
+    #expect(try note.user.run(["backup", backup]).exit == .code(0))
+    let good = try Data(contentsOf: URL(fileURLWithPath: backup))
+    let python = """
+      import sqlite3, sys
+      base = sqlite3.connect(sys.argv[1])
+      base.execute("UPDATE item SET bytes = x'00' WHERE key LIKE ? || '/%'", (sys.argv[2],))
+      base.commit()
+      """
+    let hurt = try ChildProcess.run(["python3", "-c", python, note.user.home + "/notes.db", note.id])
+    try #require(hurt.exit == .code(0))
+    #expect(try note.user.run(["backup", backup, "--force"]).exit == .code(1))
+    #expect(try Data(contentsOf: URL(fileURLWithPath: backup)) == good)
+  }
+
   @Test func historyAndDiffSayWhatWasWritten() throws {
     let note = try storedNote("milk\nbread\n")
     let first = try note.user.run(["history", "Shopping"])

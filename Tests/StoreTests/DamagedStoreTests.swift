@@ -78,6 +78,32 @@ import Testing
     #expect(try Data(contentsOf: URL(fileURLWithPath: fixture.home + "/\(aside)/notes.db")) == rubbish)
   }
 
+  @Test(arguments: [Data(), Data("no database".utf8) + Data(count: 9000)])
+  func aStoreThatMayNotBeRebuiltStaysAsItIs(bytes: Data) async throws {
+    let fixture = try StoreFixture()
+    try FileManager.default.createDirectory(atPath: fixture.home, withIntermediateDirectories: true)
+    try fixture.write(bytes)
+    let error = await #expect(throws: StorageError.self) { try await fixture.open(rebuilding: false) }
+    #expect(error?.fileDamage?.isEmpty == false)
+    #expect(try fixture.bytes() == bytes)
+    #expect(try fixture.names().allSatisfy { !$0.hasPrefix("damaged-") })
+  }
+
+  @Test func damageThatIsFoundLaterIsNotRepairedUnasked() async throws {
+    let fixture = try await filled(400)
+    try fixture.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    var bytes = try fixture.bytes()
+    for offset in 4096 * 3..<bytes.count { bytes[offset] = 0xAA }
+    try fixture.write(bytes)
+    for ending in ["-wal", "-shm"] { try? FileManager.default.removeItem(atPath: fixture.database + ending) }
+    let store = try await fixture.open(rebuilding: false)
+    let error = await #expect(throws: StorageError.self) { try await store.loadRange([]) }
+    #expect(error?.fileDamage != nil)
+    #expect(store.lossCount == 0)
+    #expect(try fixture.bytes() == bytes)
+    #expect(try fixture.names().allSatisfy { !$0.hasPrefix("damaged-") })
+  }
+
   @Test func aFlippedBitInARecordIsNoticed() async throws {
     let fixture = try await filled(3)
     try fixture.execute("UPDATE item SET bytes = zeroblob(500) WHERE key = 'd/1/'")

@@ -16,8 +16,8 @@ struct StoreFixture {
 
   var database: String { home + "/notes.db" }
 
-  func open(_ kind: FileSystemKind? = nil) async throws -> SQLiteStore {
-    try await SQLiteStore.open(directory: URL(fileURLWithPath: home), fileSystem: kind)
+  func open(_ kind: FileSystemKind? = nil, rebuilding: Bool = true) async throws -> SQLiteStore {
+    try await SQLiteStore.open(directory: URL(fileURLWithPath: home), fileSystem: kind, rebuilding: rebuilding)
   }
 
   /// A connection past the store. A store that was just released may still be closing, and has the lock until it is.

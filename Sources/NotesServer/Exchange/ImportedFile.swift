@@ -20,9 +20,18 @@ enum ImportedFile: Sendable {
     if bytes.starts(with: magic) { return .document(try load(Data(bytes)), id: nil) }
     if let file = MeetingNotesFile(bytes) { return .document(try load(file.data), id: file.id) }
     if let json = json(bytes) { return try content(of: json) }
+    guard !beginsAsMeetingNotes(bytes) else {
+      throw NotesError(.notANote, "This .meetingnotes file is damaged, or a part of it is missing.")
+    }
     let text = try FileContents(reading: bytes).text
     try NotesError.checkIsText(text)
     return .text(text, title: nil)
+  }
+
+  /// Whether the bytes begin with a CBOR map whose first key is one of a `.meetingnotes` file. No UTF-8 begins like that.
+  private static func beginsAsMeetingNotes(_ bytes: [UInt8]) -> Bool {
+    guard let first = bytes.first, first >> 5 == 5 else { return false }
+    return ["id", "data"].contains { key in bytes.dropFirst().starts(with: [0x60 | UInt8(key.utf8.count)] + key.utf8) }
   }
 
   private static func load(_ data: Data) throws(NotesError) -> Document {

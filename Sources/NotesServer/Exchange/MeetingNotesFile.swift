@@ -6,7 +6,7 @@ import Foundation
 /// The id has had three forms: a map of its text and its bytes, which is the one of our own files; the text alone; and the bytes
 /// of a UUID under tag 37.
 public struct MeetingNotesFile: Hashable, Sendable {
-  var id: DocumentId
+  public var id: DocumentId
   /// A document in Automerge's format, which is not decoded here.
   public var data: Data
   /// The id in its written form. A file that is written again keeps the form that its program chose.
@@ -25,7 +25,7 @@ public struct MeetingNotesFile: Hashable, Sendable {
     (self.id, self.data, self.writtenId) = (id, data, writtenId)
   }
 
-  var encoded: [UInt8] {
+  public var encoded: [UInt8] {
     CBOR.record(["id": writtenId, "data": .bytes(data)]).encoded()
   }
 

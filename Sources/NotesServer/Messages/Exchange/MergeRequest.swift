@@ -62,7 +62,7 @@ extension Document {
 
   /// Whether another document can be a copy of this one, whatever it calls itself; one without changes is a copy of any.
   /// - Complexity: O(n) in the changes.
-  func isCopy(_ other: Document) -> Bool {
+  public func isCopy(_ other: Document) -> Bool {
     heads().isEmpty || other.heads().isEmpty || sharesHistory(with: other)
   }
 

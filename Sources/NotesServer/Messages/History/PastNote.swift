@@ -20,6 +20,9 @@ struct PastNote {
     if case .uri(let named) = reference { uri = named } else { uri = nil }
     let handle = try await service.fetch(record.id)
     guard let note = NoteDocument(handle.document, item: record.item) else {
+      guard MeetingDocument(handle.document) == nil else {
+        throw NotesError(.notANote, "A meeting has no history of its own; open one of its items.")
+      }
       throw NotesError(.notANote, "The document \(record.id) contains no text.")
     }
     (self.note, vouching) = (note, handle.vouching())

@@ -26,13 +26,17 @@ struct PurgeRequest: EditorRequest {
 
   /// Ends the sharing of the note: guests keep their copies, and a host learns that its guest has left.
   private func endSharing(_ editor: Editor) async {
+    let sharing = editor.service.sharing
+    let isShared = sharing.host(of: id) != nil || !sharing.people(on: id).isEmpty
     do {
       let params = Parameters(["id": .string(id.description)])
       if try await editor.forward(try UnshareRequest(params), params) == nil {
         try await editor.service.sharing.unshare(id, from: nil)
       }
     } catch {
-      editor.log.notice("Peers could not be told that \(id) was removed here: \(error)")
+      guard isShared else { return }
+      let reason = ResponseError(replyingTo: error).message
+      editor.log.notice("The people of the note \(id) do not know yet that you removed it: \(reason)")
     }
   }
 }
