@@ -71,13 +71,8 @@ final class Diagnostics {
       bad("database", "notes.db belongs to another program", "Set NOTES_HOME to another folder.")
     case .damaged:
       bad(
-<<<<<<< HEAD
         "database", "notes.db is damaged: it is not a database",
-        "Put a backup back, or the next start sets it aside and begins an empty store.")
-=======
-        "database", "notes.db is damaged: it is no database",
         "Put a backup back, or notes-lsp fsck --repair sets it aside and begins an empty store.")
->>>>>>> tmp-user
     case .empty:
       bad(
         "database", "notes.db is empty: its bytes are lost",
