@@ -95,4 +95,46 @@ import Testing
       #expect(try typed.conflicts.isEmpty)
     }
   }
+
+  /// A guest's change of many marks, each inside the one before it, which an earlier change of one's own is undone under.
+  private func nestedMarks(_ count: Int, name: (Int) -> String) throws -> (document: Document, text: ObjId) {
+    let document = try Document(actor: "0a")
+    let text = try document.putObject(obj: .ROOT, key: "text", ty: .Text)
+    try document.spliceText(obj: text, start: 0, delete: 0, value: "text")
+    document.commitWith()
+    try document.spliceText(obj: text, start: 4, delete: 0, value: "!")
+    document.commitWith()
+    let guest = document.fork()
+    try guest.rename("0b")
+    for number in 0..<count {
+      try guest.mark(obj: text, start: 0, end: 4, expand: .none, name: name(number), value: .Int(Int64(number)))
+    }
+    try document.merge(other: guest)
+    return (document, text)
+  }
+
+  @Test func undoingAmongNestedMarksIsLinear() throws {
+    let documents = try [60, 60 * Self.factor].map { count in
+      (count, try (0..<2).map { _ in try nestedMarks(count) { "name \($0)" }.document })
+    }
+    var left = Dictionary(uniqueKeysWithValues: documents)
+    try expectLinear { count in
+      let last = left[count]?.popLast(), document = try #require(last)
+      try document.undo()
+      #expect(document.canRedo)
+    }
+  }
+
+  @Test(arguments: [true, false])
+  func readingNestedMarksIsLinear(haveNames: Bool) throws {
+    var documents: [Int: (document: Document, text: ObjId)] = [:]
+    for count in [60, 60 * Self.factor] {
+      documents[count] = try nestedMarks(count) { haveNames ? "name \($0)" : "name" }
+    }
+    try expectLinear { count in
+      let (document, text) = try #require(documents[count])
+      #expect(try document.marks(obj: text).count == (haveNames ? count : 1))
+      #expect(try document.spans(obj: text).count == 2)
+    }
+  }
 }
