@@ -137,4 +137,36 @@ import Testing
       #expect(try document.spans(obj: text).count == 2)
     }
   }
+
+  /// Deleted text comes back in as many pieces as others wrote between its characters.
+  @Test(arguments: [true, false])
+  func restoringTextInManyPiecesIsLinear(isMarked: Bool) throws {
+    func document(_ count: Int) throws -> Document {
+      let document = try Document(actor: "0a")
+      let text = try document.putObject(obj: .ROOT, key: "text", ty: .Text)
+      document.commitWith()
+      try document.spliceText(obj: text, start: 0, delete: 0, value: String(repeating: "x", count: count))
+      document.commitWith()
+      let other = document.fork()
+      try other.rename("0b")
+      try document.spliceText(obj: text, start: 0, delete: Int64(count))
+      for index in 0..<count { try other.spliceText(obj: text, start: UInt64(2 * index), delete: 0, value: "y") }
+      if isMarked {
+        try other.mark(
+          obj: text, start: 0, end: UInt64(2 * count), expand: .both, name: "mark", value: .Boolean(true))
+      }
+      try document.merge(other: other)
+      return document
+    }
+    var left: [Int: [Document]] = [:]
+    for count in [60, 60 * Self.factor] { left[count] = try [document(count), document(count)] }
+    try expectLinear { count in
+      let last = left[count]?.popLast(), document = try #require(last)
+      // What was restored is deleted and restored once more, so that there are copies of copies.
+      try document.undo()
+      try document.redo()
+      try document.undo()
+      #expect(document.canRedo)
+    }
+  }
 }
