@@ -169,4 +169,13 @@ import Testing
       #expect(document.canRedo)
     }
   }
+
+  @Test func typingBesideManyMarksIsLinearInTheMarks() throws {
+    var documents: [Int: (document: Document, text: ObjId)] = [:]
+    for count in [60, 60 * Self.factor] { documents[count] = try nestedMarks(count) { "name \($0)" } }
+    try expectLinear { count in
+      let (document, text) = try #require(documents[count])
+      for _ in 0..<20 { try document.spliceText(obj: text, start: 4, delete: 0, value: "k") }
+    }
+  }
 }
