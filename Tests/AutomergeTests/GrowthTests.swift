@@ -95,4 +95,87 @@ import Testing
       #expect(try typed.conflicts.isEmpty)
     }
   }
+
+  /// A guest's change of many marks, each inside the one before it, which an earlier change of one's own is undone under.
+  private func nestedMarks(_ count: Int, name: (Int) -> String) throws -> (document: Document, text: ObjId) {
+    let document = try Document(actor: "0a")
+    let text = try document.putObject(obj: .ROOT, key: "text", ty: .Text)
+    try document.spliceText(obj: text, start: 0, delete: 0, value: "text")
+    document.commitWith()
+    try document.spliceText(obj: text, start: 4, delete: 0, value: "!")
+    document.commitWith()
+    let guest = document.fork()
+    try guest.rename("0b")
+    for number in 0..<count {
+      try guest.mark(obj: text, start: 0, end: 4, expand: .none, name: name(number), value: .Int(Int64(number)))
+    }
+    try document.merge(other: guest)
+    return (document, text)
+  }
+
+  @Test func undoingAmongNestedMarksIsLinear() throws {
+    let documents = try [60, 60 * Self.factor].map { count in
+      (count, try (0..<2).map { _ in try nestedMarks(count) { "name \($0)" }.document })
+    }
+    var left = Dictionary(uniqueKeysWithValues: documents)
+    try expectLinear { count in
+      let last = left[count]?.popLast(), document = try #require(last)
+      try document.undo()
+      #expect(document.canRedo)
+    }
+  }
+
+  @Test(arguments: [true, false])
+  func readingNestedMarksIsLinear(haveNames: Bool) throws {
+    var documents: [Int: (document: Document, text: ObjId)] = [:]
+    for count in [60, 60 * Self.factor] {
+      documents[count] = try nestedMarks(count) { haveNames ? "name \($0)" : "name" }
+    }
+    try expectLinear { count in
+      let (document, text) = try #require(documents[count])
+      #expect(try document.marks(obj: text).count == (haveNames ? count : 1))
+      #expect(try document.spans(obj: text).count == 2)
+    }
+  }
+
+  /// Deleted text comes back in as many pieces as others wrote between its characters.
+  @Test(arguments: [true, false])
+  func restoringTextInManyPiecesIsLinear(isMarked: Bool) throws {
+    func document(_ count: Int) throws -> Document {
+      let document = try Document(actor: "0a")
+      let text = try document.putObject(obj: .ROOT, key: "text", ty: .Text)
+      document.commitWith()
+      try document.spliceText(obj: text, start: 0, delete: 0, value: String(repeating: "x", count: count))
+      document.commitWith()
+      let other = document.fork()
+      try other.rename("0b")
+      try document.spliceText(obj: text, start: 0, delete: Int64(count))
+      for index in 0..<count { try other.spliceText(obj: text, start: UInt64(2 * index), delete: 0, value: "y") }
+      if isMarked {
+        try other.mark(
+          obj: text, start: 0, end: UInt64(2 * count), expand: .both, name: "mark", value: .Boolean(true))
+      }
+      try document.merge(other: other)
+      return document
+    }
+    var left: [Int: [Document]] = [:]
+    for count in [60, 60 * Self.factor] { left[count] = try [document(count), document(count)] }
+    try expectLinear { count in
+      let last = left[count]?.popLast(), document = try #require(last)
+      // What was restored is deleted and restored once more, so that there are copies of copies.
+      try document.undo()
+      try document.redo()
+      try document.undo()
+      #expect(document.canRedo)
+    }
+  }
+
+  @Test func typingBesideManyMarksIsLinearInTheMarks() throws {
+    var documents: [Int: (document: Document, text: ObjId)] = [:]
+    for count in [60, 60 * Self.factor] { documents[count] = try nestedMarks(count) { "name \($0)" } }
+    try expectLinear { count in
+      let (document, text) = try #require(documents[count])
+      for _ in 0..<20 { try document.spliceText(obj: text, start: 4, delete: 0, value: "k") }
+    }
+  }
 }

@@ -15,6 +15,7 @@ struct IdentityTests {
     for fork in forks { try document.merge(other: fork) }
     let heads = document.heads()
     #expect(heads == all && heads.count == 5)
+    #expect(Array(heads.raw()) == heads.sorted().reversed().flatMap(\.bytes))
     #expect(heads.raw().count == 160 && heads.raw().heads() == heads)
     #expect(Set(heads.reversed()).raw() == heads.raw())
     #expect(heads.raw().dropFirst().heads() == nil)

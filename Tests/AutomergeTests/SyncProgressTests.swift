@@ -1,3 +1,4 @@
+import Foundation
 import TestSupport
 import Testing
 
@@ -208,6 +209,33 @@ private func run(_ a: Side, _ b: Side, limit: Int = 50) throws -> Int {
     a.progress = try SyncProgress(persisted: a.progress.persisted[...])
     #expect(try run(a, b) < 20)
     #expect(b.history.rows.count == 20)
+  }
+
+  @Test func aStateThatIsResetKnowsWhatBothCertainlyHad() throws {
+    let (a, b) = (Document(), Document()), (ofA, ofB) = (SyncState(), SyncState())
+    try a.put(obj: .ROOT, key: "key", value: .Int(1))
+    func sync() throws {
+      var isTalking = true
+      while isTalking {
+        isTalking = false
+        if let message = a.generateSyncMessage(state: ofB) {
+          try b.receiveSyncMessage(state: ofA, message: message)
+          isTalking = true
+        }
+        if let message = b.generateSyncMessage(state: ofA) {
+          try a.receiveSyncMessage(state: ofB, message: message)
+          isTalking = true
+        }
+      }
+    }
+    try sync()
+    let stored = ofB.encode()
+    #expect(stored != SyncState().encode() && ofB.theirHeads != nil)
+    ofB.reset()
+    #expect(ofB.encode() == stored && ofB.theirHeads == nil)
+    try a.put(obj: .ROOT, key: "key", value: .Int(2))
+    try sync()
+    #expect(a.heads() == b.heads())
   }
 
   @Test func startingOverIsSaidOnceUntilTheyAnswer() throws {

@@ -46,7 +46,8 @@ extension DocumentCore {
         "value": .object(mark.value.vector),
       ])
     }
-    var spans: [JSON] = [], text = "", textMarks: [MapKey: RawValue] = [:], active = ActiveMarks(), hasBlock = false
+    var spans: [JSON] = [], text = "", textMarks: [MapKey: RawValue] = [:]
+    var active = MarksInForce(at: clock, actors: actors), hasBlock = false
     func endText() {
       guard !text.isEmpty else { return }
       var span: [String: JSON] = ["text": .string(text)]
@@ -70,7 +71,7 @@ extension DocumentCore {
         hasBlock = true
         spans.append(.object(["block": typedObject(winner.id, at: clock).withoutIds]))
       case .irregular(_, let winner): add(String(decoding: winner.textUTF8, as: UTF8.self))
-      case .mark(let op): active.pass(op, actors: actors)
+      case .mark(let op): active.pass(op)
       }
       return true
     }

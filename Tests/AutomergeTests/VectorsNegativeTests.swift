@@ -18,6 +18,11 @@ struct VectorsNegativeTests {
         #expect(document.brokenInvariant() == nil, "\(input)")
         let again = try Document(document.save())
         #expect(again.heads() == document.heads(), "\(input)")
+        let verdict = input.verdict["load"]
+        if verdict["ok"].bool == true {
+          let isSame = document.headNames == verdict["heads"].strings.sorted()
+          #expect(isSame != Self.loadedInPartHere.contains(input.name), "\(folder)/\(input): \(document.headNames)")
+        }
       } catch let error as LoadError {
         outcome = "\(error)"
       }
@@ -37,10 +42,16 @@ struct VectorsNegativeTests {
   private static let refusedHere: Set<String> = [
     // Values, columns, runs or booleans that are not written so: the change could not be made again from a saved file.
     "null_len1.bin", "bool_with_bytes.bin", "ch_unknown_col.bin", "ch_rle_split.bin", "ch_rle_run1.bin",
-    "ch_bool_trailing0.bin", "ch_expand_allfalse.bin", "ch_deps_dup.bin",
+    "ch_bool_trailing0.bin", "ch_expand_allfalse.bin",
     // A predecessor that does not exist would be lost on saving.
     "ch_pred_missing.bin",
     // One actor or column twice.
     "actor_dup.bin", "col_dup.bin",
+  ]
+
+  /// Read in whole by the reference core. Here the changes that would be refused alone are left out, and the others kept.
+  private static let loadedInPartHere: Set<String> = [
+    // The second change depends twice on the first.
+    "ch_deps_dup.bin"
   ]
 }

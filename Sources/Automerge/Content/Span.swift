@@ -42,7 +42,7 @@ enum TextPiece {
 extension TextTree {
   /// The text in pieces of equal marks, with the block markers between them.
   func pieces(at clock: Clock) -> [TextPiece] {
-    var pieces: [TextPiece] = [], active = ActiveMarks()
+    var pieces: [TextPiece] = [], active = MarksInForce(at: clock, actors: actors)
     var text: [UInt8] = [], marks: [MapKey: RawValue] = [:]
     func endText() {
       if !text.isEmpty { pieces.append(.text(text, marks: marks)) }
@@ -60,7 +60,7 @@ extension TextTree {
         endText()
         pieces.append(.block(winner.id))
       case .irregular(_, let winner): add(winner.textUTF8[...])
-      case .mark(let op): active.pass(op, actors: actors)
+      case .mark(let op): active.pass(op)
       }
       return true
     }

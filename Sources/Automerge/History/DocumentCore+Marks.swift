@@ -25,27 +25,6 @@ extension DocumentCore {
 }
 
 extension TextTree {
-  /// How the last mark with this name and value grows; nil if there is none.
-  /// - Complexity: O(n) in the marks and other irregular elements.
-  func expand(ofMark name: String, _ value: RawValue) -> ExpandMark? {
-    var begin: StoredOp?
-    for irregular in slots {
-      guard let op = irregular.slot.ops.first, op.action == .mark, op.markName == name, op.value == value else {
-        continue
-      }
-      if let found = begin, !actors.precedes(found.id, op.id) { continue }
-      begin = op
-    }
-    guard let begin else { return nil }
-    let end = slots.lazy.compactMap { $0.slot.ops.first }.first { $0.id == begin.id.advanced(by: 1) }
-    switch (begin.expand, end?.expand ?? false) {
-    case (true, true): return .both
-    case (true, false): return .before
-    case (false, true): return .after
-    case (false, false): return ExpandMark.none
-    }
-  }
-
   /// Whether a gap is after an element that is not visible, as marks never are.
   fileprivate func isBehind(_ gap: Gap, _ element: OpId) -> Bool {
     guard let found = find(element) else { return false }

@@ -14,7 +14,7 @@ extension DocumentCore {
     _ counters: [ClosedRange<UInt32>], of actor: UInt32, rows: [Int]
   ) throws(DocError) -> RestoredCopies {
     var difference = DocumentDifference(
-      self, without: counters, of: actor, rows: rows, copies: lookups.undoHistory.copies)
+      self, without: counters, of: actor, rows: rows, history: lookups.undoHistory)
     var edit = PatchedEdit(self, after: Clock.now.without(counters, of: actor))
     let steps = difference.steps()
     var start = 0
@@ -41,6 +41,10 @@ private struct PatchedEdit {
   /// Objects that the patches make, with the new objects that represent them.
   private var made: [ObjId: ObjId] = [:]
   private(set) var copies = RestoredCopies()
+  /// The pieces among them.
+  private var pieces = RestoredPieces()
+  private var marks = MarkWalk()
+  private var growth: MarkGrowth?
   /// The element after which the next piece of a text is inserted; nil if the piece has a place of its own.
   private var behind: OpId?
 
@@ -106,9 +110,7 @@ private struct PatchedEdit {
         tree, id, at: Int(deletion.index), count: Int(deletion.length), unit: unit(of: own(deletion.obj)))
     case .Marks(let object, let marks):
       for each in marks {
-        try core.mark(
-          own(object), from: Int(each.start), to: Int(each.end), unit: .scalars,
-          expand: expand(object, each.name, each.value), name: each.name, value: each.value)
+        try mark(own(object), from: Int(each.start), to: Int(each.end), each.name, each.value)
       }
     case .Conflict: break
     }
@@ -148,16 +150,16 @@ private struct PatchedEdit {
   /// The element after which to insert what existed before.
   private func place(of origin: PatchWriter.Origin?, in tree: TextTree) -> OpId? {
     guard let origin else { return nil }
-    let copies = Array(core.lookups.undoHistory.copies.values) + [copies]
-    return RestoredPlace(tree: tree, copies: copies, after: after).element(for: origin)
+    return RestoredPlace(tree: tree, before: core.lookups.undoHistory.pieces, now: pieces, after: after)
+      .element(for: origin)
   }
 
   /// Records which elements the last ones were copied from.
   private mutating func restored(_ origin: PatchWriter.Origin, in object: OpId, last: OpId) {
-    copies.add(
-      RestoredCopies.Elements(
-        object: object, original: origin.last.advanced(by: 1 - origin.count), copy: last.advanced(by: 1 - origin.count),
-        count: origin.count))
+    let piece = RestoredCopies.Elements(
+      object: object, original: origin.first, copy: last.advanced(by: 1 - origin.count), count: origin.count)
+    copies.add(piece)
+    pieces.add(piece)
   }
 
   /// Records which new object represents an old one.
@@ -222,26 +224,33 @@ private struct PatchedEdit {
   }
 
   /// Gives inserted text the marks that it should have, where it did not get them from the text around it.
-  private func mark(_ object: ObjId, _ start: Int, _ count: Int, as wanted: [String: Value]) throws(DocError) {
+  private mutating func mark(
+    _ object: ObjId, _ start: Int, _ count: Int, as wanted: [String: Value]
+  ) throws(DocError) {
     let tree = try core.text(object).tree
     guard tree.hasMarks || !wanted.isEmpty, count > 0 else { return }
-    var present: [String: ScalarValue] = [:]
-    for (name, value) in MarkReader(tree, at: .now, .scalars).marks(at: start) { present[name] = value }
+    let present = marks.values(at: start, of: tree)
     var missing: [String: ScalarValue] = [:]
     for (name, value) in wanted {
       if case .Scalar(let scalar) = value, present[name] != scalar { missing[name] = scalar }
     }
     for name in present.keys where wanted[name] == nil { missing[name] = .Null }
     for (name, value) in missing.sorted(by: { $0.key < $1.key }) {
-      try core.mark(
-        object, from: start, to: start + count, unit: .scalars, expand: expand(object, name, value), name: name,
-        value: value)
+      try mark(object, from: start, to: start + count, name, value)
     }
   }
 
-  /// How a mark that is made again should grow: as the last mark like it did.
-  private func expand(_ object: ObjId, _ name: String, _ value: ScalarValue) throws(DocError) -> ExpandMark {
-    try core.text(own(object)).tree.expand(ofMark: name, core.checked(value)) ?? .none
+  /// Makes a mark again, which grows as the last mark like it did.
+  private mutating func mark(
+    _ object: ObjId, from start: Int, to end: Int, _ name: String, _ value: ScalarValue
+  ) throws(DocError) {
+    let tree = try core.text(object).tree, raw = try core.checked(value)
+    let known = growth.flatMap { $0.tree === tree ? $0 : nil } ?? MarkGrowth(of: tree)
+    growth = known
+    let last = core.lastPendingId
+    try core.mark(
+      object, from: start, to: end, unit: .scalars, expand: known.expand(name, raw), name: name, value: value)
+    if let end = core.lastPendingId, end != last { marks.didMark(tree, from: start, begin: end.advanced(by: -1)) }
   }
 
   /// Inserts valid UTF-8, at least one scalar, directly after an element; returns the last element inserted.

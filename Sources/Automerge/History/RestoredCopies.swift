@@ -10,6 +10,10 @@ struct RestoredCopies {
     func copy(of element: OpId) -> OpId? {
       element.offset(from: original, count: count).map { copy.advanced(by: $0) }
     }
+
+    func original(of element: OpId) -> OpId? {
+      element.offset(from: copy, count: count).map { original.advanced(by: $0) }
+    }
   }
 
   struct Entry {
@@ -43,14 +47,13 @@ struct GoneWithCopies {
 
   /// - Parameters:
   ///   - rows: the changes that are excluded
-  ///   - copies: what they and others restored, by the row of the change
+  ///   - history: what they and others restored
   ///   - after: the state without the changes
-  /// - Complexity: O(n log m) in the copies that `rows` made and the runs of the sequences; for each of those that are
-  ///   gone, also in all `copies`.
-  init(without rows: [Int], copies: [Int: RestoredCopies], in core: DocumentCore, after: Clock) {
+  /// - Complexity: O(n log m) in the copies that `rows` made and the runs of the sequences.
+  init(without rows: [Int], history: UndoHistory, in core: DocumentCore, after: Clock) {
     var open: [OpId] = []
     for row in rows {
-      guard let made = copies[row] else { continue }
+      guard let made = history.copies[row] else { continue }
       for piece in made.elements { open += Self.overruled(piece, in: core, after: after) }
       for entry in made.entries {
         guard let slot = core.store.map(entry.object)?[entry.key], slot.isOverruled(entry.copy, at: after) else {
@@ -61,15 +64,7 @@ struct GoneWithCopies {
     }
     // All copies of one another.
     while let id = open.popLast() {
-      guard elements.insert(id).inserted else { continue }
-      for piece in copies.values.lazy.flatMap(\.elements) {
-        if let offset = id.offset(from: piece.original, count: piece.count) {
-          open.append(piece.copy.advanced(by: offset))
-        }
-        if let offset = id.offset(from: piece.copy, count: piece.count) {
-          open.append(piece.original.advanced(by: offset))
-        }
-      }
+      if elements.insert(id).inserted { open += history.pieces.twins(of: id) }
     }
   }
 

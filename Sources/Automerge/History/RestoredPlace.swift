@@ -5,17 +5,18 @@
 /// after that copy.
 struct RestoredPlace {
   let tree: TextTree
-  let copies: [RestoredCopies]
+  /// What earlier changes restored.
+  let before: RestoredPieces
+  /// What this change has restored so far.
+  let now: RestoredPieces
   /// The state that will result, which excludes some copies.
   let after: Clock
 
   /// How many elements are examined of which each was typed after the next, and how many copies of copies.
   private static let maximumStepCount = 64
 
-  private var pieces: some Sequence<RestoredCopies.Elements> { copies.lazy.flatMap(\.elements) }
-
   /// The element to insert after; nil if none of the restored elements is in the sequence.
-  /// - Complexity: O(n) in the restored pieces, for each run of deleted text before this one
+  /// - Complexity: O(log n) in the runs of the sequence, for each run of deleted text before this one
   func element(for origin: PatchWriter.Origin) -> OpId? {
     guard let (last, _) = tree.find(origin.last) else { return nil }
     guard let copy = copyBefore(origin.first), let place = tree.find(copy)?.place,
@@ -33,7 +34,7 @@ struct RestoredPlace {
       if offset > 0 {
         if let copy = lastCopy(of: tree[place].id, count: offset) { return copy }
         element = tree[place].id
-      } else if let piece = pieces.first(where: { $0.copy == element }) {
+      } else if let piece = before.piece(beginningWith: element) ?? now.piece(beginningWith: element) {
         // It is where its piece was restored, but was typed where the original was.
         element = piece.original
       } else {
@@ -49,16 +50,10 @@ struct RestoredPlace {
 
   /// The visible copy of the last of some elements that has one.
   private func lastCopy(of first: OpId, count: Int) -> OpId? {
-    var last: (offset: Int, copy: OpId)?
-    for piece in pieces where piece.original.actor == first.actor {
-      let from = Int(piece.original.counter) - Int(first.counter)
-      let offset = min(from + piece.count, count) - 1
-      guard offset >= max(from, 0), offset >= last?.offset ?? 0,
-        let copy = visible(piece.copy.advanced(by: offset - from))
-      else { continue }
-      last = (offset, copy)
-    }
-    return last?.copy
+    let old = before.last(of: first, count: count) { visible($0) }
+    let new = now.last(of: first, count: count) { visible($0) }
+    guard let old, let new else { return new?.result ?? old?.result }
+    return new.offset >= old.offset ? new.result : old.result
   }
 
   /// The copy itself, or the copy of it that is visible.
@@ -67,7 +62,7 @@ struct RestoredPlace {
     for _ in 0..<Self.maximumStepCount {
       guard let (place, element) = tree.find(copy) else { return nil }
       if tree.isVisible(place, element, at: .now), after.covers(copy) { return copy }
-      guard let next = pieces.lazy.compactMap({ $0.copy(of: copy) }).first else { return nil }
+      guard let next = before.firstCopy(of: copy) ?? now.firstCopy(of: copy) else { return nil }
       copy = next
     }
     return nil

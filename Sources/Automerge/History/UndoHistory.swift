@@ -9,6 +9,8 @@ struct UndoHistory {
   private var pairs: [(change: Int, by: Int)] = []
   /// What each reverting change restored, by its row.
   private(set) var copies: [Int: RestoredCopies] = [:]
+  /// All texts and list elements among them.
+  private(set) var pieces = RestoredPieces()
   private var actor: ActorId?
   private var nextRow = 0
 
@@ -40,7 +42,7 @@ struct UndoHistory {
   mutating func didRevert(_ direction: Direction, _ change: Int, by row: Int, restoring copies: RestoredCopies) {
     nextRow = row + 1
     pairs.append((change, row))
-    self.copies[row] = copies
+    record(copies, of: row)
     switch direction {
     case .undo: redoable.append(row)
     case .redo: undoable.append(row)
@@ -51,9 +53,14 @@ struct UndoHistory {
   mutating func didRevert(_ changes: [Int], by row: Int, restoring copies: RestoredCopies) {
     nextRow = row + 1
     pairs += changes.map { ($0, row) }
-    self.copies[row] = copies
+    record(copies, of: row)
     undoable.removeAll { changes.contains($0) }
     redoable.removeAll { changes.contains($0) }
+  }
+
+  private mutating func record(_ copies: RestoredCopies, of row: Int) {
+    self.copies[row] = copies
+    for piece in copies.elements { pieces.add(piece) }
   }
 
   /// The changes to exclude in order to revert some: these, and later ones that were reverted too and touch the same

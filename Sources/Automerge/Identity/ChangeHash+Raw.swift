@@ -1,8 +1,8 @@
 import Foundation
 
 extension Set where Element == ChangeHash {
-  /// The hashes in byte order, 32 bytes each. Equal sets give equal bytes.
-  public func raw() -> Data { sorted().reduce(into: Data()) { $0.append(contentsOf: $1.bytes) } }
+  /// The hashes, 32 bytes each, the greatest first. Equal sets give equal bytes.
+  public func raw() -> Data { sorted(by: >).reduce(into: Data()) { $0.append(contentsOf: $1.bytes) } }
 }
 
 extension Data {

@@ -24,7 +24,7 @@ extension TextTree {
   /// Moves the gap past those marks before the next visible element that grow over text inserted at their edge. Source:
   /// automerge-format, section 6.1, "Sticky marks".
   func pastStickyMarks(_ gap: Gap, at clock: Clock = .now) -> Gap {
-    var candidates: [(gap: Gap, mark: OpId)] = []
+    var candidates = StickyMarks()
     var at: Place? = gap.place
     if leaves[Int(gap.place.leaf)].count == 0 {
       at = nil
@@ -40,10 +40,9 @@ extension TextTree {
         if let op = slot.slot.ops.first, op.action == .mark, clock.covers(op.id) {
           let begins = op.markName != nil
           let begin = OpId(counter: op.id.counter - 1, actor: op.id.actor)
-          if !begins, let opened = candidates.firstIndex(where: { $0.mark == begin }) {
-            candidates.removeSubrange(opened...)
-          } else if begins == op.expand {
-            candidates.append((Gap(place: place, element: 1, reference: run.id), op.id))
+          let isClosed = !begins && candidates.removeAll(since: begin)
+          if !isClosed, begins == op.expand {
+            candidates.append(Gap(place: place, element: 1, reference: run.id), behind: op.id)
           }
         }
       } else if isAnyVisible(run, from: 0, at: clock) {
@@ -51,7 +50,7 @@ extension TextTree {
       }
       at = next(place)
     }
-    return candidates.last?.gap ?? gap
+    return candidates.last ?? gap
   }
 
   /// The gap for an insertion that another replica made after `reference`; nil if that element is unknown.

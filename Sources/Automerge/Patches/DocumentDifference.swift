@@ -34,16 +34,16 @@ struct DocumentDifference {
   }
 
   /// The difference from the present state to the same state without some operations of one actor, which are given by
-  /// ascending ranges of their counters, and the rows that contain them. Texts are counted in Unicode scalars. `copies`
-  /// is what changes restored, by their rows.
+  /// ascending ranges of their counters, and the rows that contain them. Texts are counted in Unicode scalars. `history`
+  /// knows what changes restored.
   init(
     _ core: DocumentCore, without counters: [ClosedRange<UInt32>], of actor: UInt32, rows: [Int],
-    copies: [Int: RestoredCopies]
+    history: UndoHistory
   ) {
     (self.core, encoding, isToNow, isToBeDone, before) = (core, .unicodeScalar, false, true, .now)
     after = Clock.now.without(counters, of: actor)
     scope = DifferenceScope(rows: rows, of: core)
-    gone = GoneWithCopies(without: rows, copies: copies, in: core, after: after)
+    gone = GoneWithCopies(without: rows, history: history, in: core, after: after)
     core.lookups.parents.update(from: core)
     whereabouts = Whereabouts(core, at: after, isNow: false, encoding: encoding)
     whereaboutsBefore = Whereabouts(core, at: before, isNow: true, encoding: encoding)

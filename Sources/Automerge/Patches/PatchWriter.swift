@@ -25,6 +25,10 @@ struct PatchWriter {
   private var textMarks: [MapKey: RawValue] = [:]
   private var values: [Value] = []
   private var marks: [MapKey: [(start: Int, end: Int, value: RawValue)]] = [:]
+  /// The marks that content which stays gains here, null for those that it loses, and where each of them began.
+  private var gained: [MapKey: (value: RawValue, start: Int)] = [:]
+  /// Where the content began that gains them, without anything else up to here; nil if there is none.
+  private var gainStart: Int?
 
   private enum Kind { case nothing, splice, insertion, deletion, marks }
 
@@ -36,22 +40,46 @@ struct PatchWriter {
     return actions
   }
 
-  /// Skips content that stayed, with the marks that it gained; null for a mark that it lost.
-  mutating func keep(_ length: Int, marking changes: [MapKey: RawValue] = [:]) {
-    if !changes.isEmpty, length > 0 {
+  /// Skips content that stayed. `isMarked` says whether it gains and loses marks.
+  mutating func keep(_ length: Int, isMarked: Bool) {
+    if length == 0 { return }
+    if !isMarked {
+      endGains()
+    } else if !gained.isEmpty {
       if open != .marks { close() }
       open = .marks
-      for (name, value) in changes {
-        var stretches = marks.removeValue(forKey: name) ?? []
-        if let last = stretches.last, last.end == index, last.value == value {
-          stretches[stretches.count - 1].end = index + length
-        } else {
-          stretches.append((index, index + length, value))
-        }
-        marks[name] = stretches
-      }
+      if gainStart == nil { gainStart = index }
     }
     index += length
+  }
+
+  /// Says which value of a mark content that stays gains from here on: null if it loses the mark, nil if neither.
+  mutating func setMark(_ name: MapKey, _ value: RawValue?) {
+    let last = gained.removeValue(forKey: name)
+    guard last?.value != value else {
+      gained[name] = last
+      return
+    }
+    if let last { endGain(name, last.value, from: last.start) }
+    gained[name] = value.map { ($0, index) }
+  }
+
+  private mutating func endGain(_ name: MapKey, _ value: RawValue, from start: Int) {
+    guard let gainStart else { return }
+    let start = max(start, gainStart)
+    guard start < index else { return }
+    var stretches = marks.removeValue(forKey: name) ?? []
+    if let last = stretches.last, last.end == start, last.value == value {
+      stretches[stretches.count - 1].end = index
+    } else {
+      stretches.append((start, index, value))
+    }
+    marks[name] = stretches
+  }
+
+  private mutating func endGains() {
+    for (name, gain) in gained { endGain(name, gain.value, from: gain.start) }
+    gainStart = nil
   }
 
   /// Keeps the last insertion separate from the next, and records which elements it restores.
@@ -122,6 +150,7 @@ struct PatchWriter {
     case .deletion:
       actions.append(.DeleteSeq(DeleteSeq(obj: object, index: UInt64(start), length: UInt64(end))))
     case .marks:
+      endGains()
       let named = marks.sorted { $0.key < $1.key }
       actions.append(
         .Marks(

@@ -17,8 +17,6 @@ struct SequenceWalk {
 
   private var marksBefore: MarksInForce
   private var marksAfter: MarksInForce
-  /// The marks that unchanged content gains here; null for a mark that it loses.
-  private var markChanges: [MapKey: RawValue] = [:]
 
   init(_ core: DocumentCore, _ tree: TextTree, _ object: OpId, unit: TextUnit, from before: Clock, to after: Clock) {
     (self.core, self.tree, self.unit, self.before, self.after) = (core, tree, unit, before, after)
@@ -64,7 +62,7 @@ struct SequenceWalk {
         let isWhole = count == Int(run.count)
         let length = isWhole ? length(of: run.measure, count) : length(ofText: start..<end, count, run)
         switch (then.visible, now.visible) {
-        case (true, true): writer.keep(length, marking: markChanges)
+        case (true, true): writer.keep(length, isMarked: true)
         case (true, false): writer.delete(length)
         case (false, _) where !gone.isEmpty: insertWhatIsNotGone(start..<end, from: run.id.advanced(by: element), count)
         case (false, _): insert(tree.bytes.bytes[start..<end], length, from: run.id.advanced(by: element), count)
@@ -110,10 +108,10 @@ struct SequenceWalk {
 
   private mutating func passMark(_ op: StoredOp) {
     guard isText else { return }
-    let wasChanged = marksBefore.pass(op), isChanged = marksAfter.pass(op)
-    guard wasChanged || isChanged else { return }
-    markChanges = marksAfter.values.filter { marksBefore.values[$0.key] != $0.value }
-    for name in marksBefore.values.keys where marksAfter.values[name] == nil { markChanges[name] = .null }
+    let changed = marksBefore.pass(op), changes = marksAfter.pass(op)
+    guard let name = changed ?? changes else { return }
+    let now = marksAfter.values[name]
+    writer.setMark(name, now == marksBefore.values[name] ? nil : now ?? .null)
   }
 
   // MARK: Single elements
@@ -146,7 +144,7 @@ struct SequenceWalk {
 
   /// Marks apply to characters, not to other values between them.
   private mutating func keep(_ shown: ShownValue) {
-    writer.keep(length(of: shown), marking: shown.isString ? markChanges : [:])
+    writer.keep(length(of: shown), isMarked: shown.isString)
   }
 
   private mutating func come(_ now: ShownValue, _ element: OpId) {

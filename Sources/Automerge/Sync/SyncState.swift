@@ -16,8 +16,11 @@ public final class SyncState: Sendable {
   /// The part worth storing: what both certainly had. Resume with `SyncState(bytes: state.encode())`.
   public func encode() -> Data { Data(progress.withLock { $0.persisted }) }
 
-  /// Forgets everything, as for an unknown peer.
-  public func reset() { progress.withLock { $0 = SyncProgress() } }
+  /// Forgets what was said, as after the connection was lost. What both certainly had is kept, as by
+  /// `SyncState(bytes: encode())`; for an unknown peer make a new state.
+  public func reset() {
+    progress.withLock { $0 = (try? SyncProgress(persisted: $0.persisted[...])) ?? SyncProgress() }
+  }
 
   /// Makes the next message ask the peer to send again whatever it has sent before and we do not have.
   public func askAgain() { progress.withLock { $0.askAgain() } }
