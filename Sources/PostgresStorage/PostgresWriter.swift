@@ -104,7 +104,12 @@ final class PostgresWriter {
       current = []
       state = .idle
       if !unanswered.isEmpty {
-        if number == lastNumber { finish(unanswered, nil) } else { queue.putBack(unanswered, alone: false) }
+        if number == lastNumber {
+          storedNumber = lastNumber
+          finish(unanswered, nil)
+        } else {
+          queue.putBack(unanswered, alone: false)
+        }
       }
       // In any case, the next transaction's number is still unused.
       lastNumber = max(lastNumber, number)

@@ -169,8 +169,9 @@ final class ServerParts {
     callers.dropUnwanted()
   }
 
-  /// Applies no more messages from new peers.
+  /// Takes nothing more from peers.
   func stopListening() {
+    repo.stopReceiving()
     metricsListener?.stop()
     callers.stopListening()
     delay.stop()
@@ -180,6 +181,8 @@ final class ServerParts {
   func store() async throws(StorageError) {
     try await repo.flush()
     await storeSiblings?.stop()
+    // What a shell's command has changed meanwhile.
+    try await repo.flush()
   }
 
   func stop() {

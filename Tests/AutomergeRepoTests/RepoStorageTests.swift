@@ -103,6 +103,46 @@ import Testing
     #expect(try await world.handle(handle.id, at: "a")?.document.content() == "kept")
   }
 
+  /// Such a change would be lost without a word: the peer would take it for kept here.
+  @Test(arguments: [1, 40_000]) @AutomergeRepo
+  func aChangeThatArrivesWhileTheRepoIsShutDownIsStoredOrSentAgain(length: Int) async throws {
+    let world = RepoWorld(random: RandomSource(SeededGenerator(seed: 6)))
+    let repo = world.start("a")
+    world.start("b")
+    let (first, second) = (try repo.create(try .note()), try repo.create(try .note()))
+    world.connectAll()
+    let theirs = try #require(try await world.handle(first.id, at: "b"))
+    try await world.flush("a")
+    let store = try #require(world.stores["a"])
+    store.holdSaves(of: second.id.description)
+    try first.splice(0, "ours ")
+    try second.splice(0, "late")
+    let end = Task { try await repo.shutDown() }
+    try await world.clock.run(until: "one document is stored, the other not yet") {
+      first.isStored && store.heldSaveCount > 0 && theirs.document.heads() == first.document.heads()
+    }
+    var isDelivered = false
+    world.network.onDelivery = { message, sender, _ in
+      if case .document(let message) = message, message.documentId == first.id, sender == "b" { isDelivered = true }
+    }
+    try theirs.splice(0, String(repeating: "theirs ", count: length))
+    try await world.clock.run(until: "the change has arrived") { isDelivered }
+    // Time for an answer, and not for another write of the document.
+    for _ in 0..<100 { await AutomergeRepo.yield() }
+    world.clock.advance(by: .milliseconds(40))
+    let isTakenForKept = theirs.inSync(with: "a")
+    store.holdSaves(of: nil)
+    try await end.value
+    world.crash("a")
+    world.start("a")
+    let again = try #require(try await world.handle(first.id, at: "a"))
+    let isKept = try again.document.content()?.hasPrefix("theirs ") == true
+    #expect(isKept || !isTakenForKept)
+    world.connect("a", "b")
+    try await world.clock.run(until: "both have it") { again.document.heads() == theirs.document.heads() }
+    #expect(try again.document.content()?.hasSuffix("theirs ours ") == true)
+  }
+
   /// A document of two processes of one store: the other one has stored "green ", this one has typed "!".
   @AutomergeRepo private struct TwoProcesses {
     let here = Repo(peerId: PeerId("first"), storage: InMemoryStorage())

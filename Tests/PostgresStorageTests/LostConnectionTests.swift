@@ -149,6 +149,30 @@ struct LostConnectionTests {
     }
   }
 
+  @Test func aCommitThatWasConfirmedByALaterConnectionIsMissedInAnOlderDatabase() async throws {
+    try await TestLoop.run { loop in
+      let scene = try await Scene(loop)
+      var held: CuttingProxy.Link?
+      scene.proxy.onBytes = { link, side, bytes in
+        guard held == nil, side == .client, bytes.contains("COMMIT") else { return }
+        held = link
+        link.holds = [.server]
+      }
+      let saving = Task { try await scene.store.save(["late"], Data([1])) }
+      try await scene.wait("the commit") { try await scene.other.load(["late"]) == Data([1]) }
+      scene.proxy.onBytes = nil
+      try #require(held).cutClient()
+      try await saving.value
+      #expect(scene.store.lossCount == 0)
+      try scene.fixture.run(
+        "UPDATE notes_lsp.writer SET number = number - 1; DELETE FROM notes_lsp.record WHERE key = 'late/'")
+      for link in scene.proxy.links where link.isWriter { link.cutClient() }
+      try await scene.store.save(["next"], Data([2]))
+      #expect(scene.store.lossCount == 1)
+      await scene.end()
+    }
+  }
+
   @Test func aProcessWhoseRowWasRemovedGoesOn() async throws {
     let fixture = try StoreAtServer()
     let store = try await fixture.open()

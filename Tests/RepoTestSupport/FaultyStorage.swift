@@ -9,6 +9,9 @@ public final class FaultyStorage: StorageProvider {
     var failsLoads = false
     var isDead = false
     var saveCount = 0
+    /// Of what saves wait, and those that do.
+    var slowPrefix: String?
+    var waiting: [CheckedContinuation<Void, Never>] = []
   }
 
   private let base: any StorageProvider
@@ -21,6 +24,16 @@ public final class FaultyStorage: StorageProvider {
   public func failLoads(_ fails: Bool) { state.withLock { $0.failsLoads = fails } }
   /// From now on nothing that is written arrives.
   public func die() { state.withLock { $0.isDead = true } }
+  /// From now on saves of keys that begin with `prefix` wait, until nil is passed.
+  public func holdSaves(of prefix: String?) {
+    let released = state.withLock { state in
+      defer { state.waiting = [] }
+      state.slowPrefix = prefix
+      return state.waiting
+    }
+    for save in released { save.resume() }
+  }
+  public var heldSaveCount: Int { state.withLock { $0.waiting.count } }
   public var saveCount: Int { state.withLock { $0.saveCount } }
 
   private var isDead: Bool { state.withLock { $0.isDead } }
@@ -44,6 +57,14 @@ public final class FaultyStorage: StorageProvider {
       return true
     }
     if fails { throw .full }
+    await withCheckedContinuation { continuation in
+      let waits = state.withLock { state in
+        guard let prefix = state.slowPrefix, key.first == prefix else { return false }
+        state.waiting.append(continuation)
+        return true
+      }
+      if !waits { continuation.resume() }
+    }
     if !isDead { try await base.save(key, data) }
   }
 

@@ -57,6 +57,60 @@ struct WebSocketProviderTests {
     }
   }
 
+  @Test func anotherTokenForAConnectedServerTakesEffect() async throws {
+    try await TestLoop.run { loop in
+      let (server, caller) = (Station("server", loop), Station("caller", loop))
+      let url = try Self.url(
+        try server.provider.listen(at: PeerAddress(host: "127.0.0.1", port: 0)) { request in
+          request.token == "wrong" ? .refuse : .accept(.token(request.token ?? ""))
+        })
+      var failures: [PeerNetworkError] = []
+      caller.provider.onServerChange = { _, state in if let error = state.error { failures.append(error) } }
+      caller.provider.connect(to: url, token: "reader")
+      try await eventually("connected", on: loop) { caller.provider.serverStates[url] == .connected(server.peerId) }
+      #expect(server.provider.proof(of: caller.peerId) == .token("reader"))
+      caller.provider.connect(to: url, token: "writer")
+      #expect(caller.provider.serverStates[url] == .connecting)
+      try await eventually("connected again", on: loop) {
+        caller.provider.serverStates[url] == .connected(server.peerId)
+      }
+      #expect(server.provider.proof(of: caller.peerId) == .token("writer"))
+      #expect(failures.isEmpty, "\(failures)")
+      #expect(caller.heard.connected.count == 2)
+      #expect(caller.heard.disconnected.count == 1)
+      // The last of several in one turn counts.
+      for token in ["wrong", "wrong", "reader"] { caller.provider.connect(to: url, token: token) }
+      try await eventually("connected once more", on: loop) {
+        caller.provider.serverStates[url] == .connected(server.peerId)
+      }
+      #expect(server.provider.proof(of: caller.peerId) == .token("reader"))
+      #expect(failures.isEmpty, "\(failures)")
+      for station in [caller, server] { station.provider.stop() }
+    }
+  }
+
+  @Test func theRefusalOfAnOlderTokenIsNotTakenForThatOfTheNew() async throws {
+    try await TestLoop.run { loop in
+      let (server, caller) = (Station("server", loop), Station("caller", loop))
+      var onRefusal: (() -> Void)?
+      let address = try server.provider.listen(at: PeerAddress(host: "127.0.0.1", port: 0)) { request in
+        guard request.token == "wrong" else { return .accept(.token(request.token ?? "")) }
+        onRefusal?()
+        return .refuse
+      }
+      let url = try Self.url(address)
+      // The refusal is on its way.
+      onRefusal = { caller.provider.connect(to: url, token: "secret") }
+      var failures: [PeerNetworkError] = []
+      caller.provider.onServerChange = { _, state in if let error = state.error { failures.append(error) } }
+      caller.provider.connect(to: url, token: "wrong")
+      try await eventually("connected", on: loop) { caller.provider.serverStates[url] == .connected(server.peerId) }
+      #expect(failures.isEmpty, "\(failures)")
+      #expect(server.provider.proof(of: caller.peerId) == .token("secret"))
+      for station in [caller, server] { station.provider.stop() }
+    }
+  }
+
   @Test func severalServersAreKeptAtOnceAndALostOneIsCalledAgain() async throws {
     try await TestLoop.run { loop in
       let (first, second, caller) = (Station("first", loop), Station("second", loop), Station("caller", loop))

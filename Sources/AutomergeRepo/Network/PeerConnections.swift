@@ -39,6 +39,8 @@ final class PeerConnections {
   private(set) var local: LocalPeer
   /// Called before anything is sent.
   var beforeSending: (@AutomergeRepo () -> Void)?
+  /// Whether the repo takes what peers send. Not any more when it is about to leave the network.
+  var isReceiving = true
   /// Whether the repo has left the network for good.
   private(set) var isStopped = false
   /// The ephemeral messages of this run of the program.

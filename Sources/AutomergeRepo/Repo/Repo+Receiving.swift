@@ -6,6 +6,7 @@ extension Repo: NetworkDelegate {
     if connections.isConnected(peer) { forget(peer) }
     connections.opened(peer, metadata, by: provider)
     observers.send(provider.isSiblings ? .siblingConnected(peer) : .peerConnected(peer, metadata))
+    guard connections.isReceiving else { return }
     for entry in sharing.entries(toTell: peer) {
       if let handle = entry.handle { introduce(peer, to: handle) }
     }
@@ -36,7 +37,18 @@ extension Repo: NetworkDelegate {
   }
 
   public func network(_ provider: any NetworkProvider, received message: RepoMessage, from peer: PeerId) {
-    guard connections.isConnected(peer, by: provider) else { return }
+    guard connections.isReceiving, connections.isConnected(peer, by: provider) else { return }
     MessageRouter(repo: self).received(message, from: peer)
+  }
+
+  /// Takes nothing more from peers, which hear of our own changes until `shutDown`. A change that arrives after its
+  /// document was written for the last time would be lost, and its sender would believe that it is kept here; so it stays
+  /// unanswered, and is sent again at the next connection.
+  package func stopReceiving() {
+    connections.isReceiving = false
+    for entry in entries.all {
+      _ = entry.takeQueue()
+      entry.handle?.incoming.endAll()
+    }
   }
 }

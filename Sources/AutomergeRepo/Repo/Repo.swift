@@ -202,9 +202,10 @@ public final class Repo {
     if let failure { throw failure }
   }
 
-  /// Stores everything and disconnects from the network for good.
+  /// Stores everything and disconnects from the network for good. What peers send meanwhile is not taken.
   public func shutDown() async throws(StorageError) {
     defer { connections.stop() }
+    stopReceiving()
     try await flush()
   }
 

@@ -4,8 +4,20 @@ import PeerTransport
 /// The servers to stay connected to: when to call each again, and the state of each.
 @AutomergeRepo
 final class WantedServers {
+  /// A call of a server, and the connection that it leads to.
+  struct Call: Hashable {
+    let url: WebSocketURL
+    fileprivate let number: Int
+  }
+
   private struct Server {
     let token: String?
+    /// Its calls that have not ended, and of these the connection that counts. What an earlier token's calls lead to
+    /// counts for nothing.
+    var calls: Set<Call> = []
+    var current: Call?
+    /// Whether connections that were made with an earlier token have still to end.
+    var isHeld = false
     var reconnect = Reconnect(isServer: true)
     var timer: (any ScheduledAction)?
     var state = WebSocketServerState.connecting
@@ -18,11 +30,12 @@ final class WantedServers {
   }
 
   /// Calls a server. Answer with `connected` or `ended`.
-  var onDial: (@AutomergeRepo (WebSocketURL, _ token: String?) -> Void)?
+  var onDial: (@AutomergeRepo (Call, _ token: String?) -> Void)?
   var onChange: (@AutomergeRepo (WebSocketURL, WebSocketServerState) -> Void)?
   private let maximumRetryCount: Int?
   private let clock: any RepoClock
   private var random: RandomSource
+  private var callCount = 0
   private var servers: [WebSocketURL: Server] = [:] {
     didSet { latest.set(states) }
   }
@@ -38,11 +51,28 @@ final class WantedServers {
   /// The current states, then the new ones after each change.
   func stateUpdates() -> AsyncStream<[WebSocketURL: WebSocketServerState]> { latest.updates() }
 
-  /// Stays connected to a server from now on. A new token takes effect at the next call.
-  func insert(_ url: WebSocketURL, token: String?) {
-    if let old = servers[url], old.token == token, !old.isGivenUp { return }
-    remove(url)
-    servers[url] = Server(token: token)
+  /// Whether `insert` would change anything.
+  func isNews(_ url: WebSocketURL, token: String?) -> Bool {
+    guard let server = servers[url] else { return true }
+    return server.token != token || server.isGivenUp
+  }
+
+  /// Stays connected to a server from now on.
+  ///
+  /// - Parameter isHeld: whether it is called only after `release`, because a server refuses another token while it is
+  ///   connected
+  func insert(_ url: WebSocketURL, token: String?, isHeld: Bool = false) {
+    guard isNews(url, token: token) else { return }
+    tell(url, .unwanted)
+    servers[url] = Server(token: token, isHeld: isHeld, state: servers[url]?.state ?? .connecting)
+    set(.connecting, url)
+    if !isHeld { tell(url, .wanted) }
+  }
+
+  /// Call when all connections to a server have ended.
+  func release(_ url: WebSocketURL) {
+    guard servers[url]?.isHeld == true else { return }
+    servers[url]?.isHeld = false
     tell(url, .wanted)
   }
 
@@ -53,7 +83,13 @@ final class WantedServers {
 
   func removeAll() { for url in servers.keys { remove(url) } }
 
-  func connected(_ url: WebSocketURL, to peer: PeerId) {
+  /// Whether the call's server is still wanted, with the same token.
+  func isWanted(_ call: Call) -> Bool { servers[call.url]?.calls.contains(call) == true }
+
+  func connected(_ call: Call, to peer: PeerId) {
+    guard isWanted(call) else { return }
+    let url = call.url
+    servers[url]?.current = call
     servers[url]?.peer = peer
     servers[url]?.failureCount = 0
     servers[url]?.isGivenUp = false
@@ -61,12 +97,21 @@ final class WantedServers {
     tell(url, .connected)
   }
 
-  /// Call when a call has failed, or a connection has ended.
-  func ended(_ url: WebSocketURL, _ error: PeerNetworkError) {
-    set(.waiting(error), url)
-    // Only one of the two fits the state; the other has no effect.
-    tell(url, .lost)
-    tell(url, .failed)
+  /// Call when a call has failed, or its connection has ended.
+  func ended(_ call: Call, _ error: PeerNetworkError) {
+    let url = call.url
+    guard servers[url]?.calls.remove(call) != nil else { return }
+    switch servers[url]?.current {
+    case call:
+      servers[url]?.current = nil
+      set(.waiting(error), url)
+      tell(url, .lost)
+    case nil:
+      set(.waiting(error), url)
+      tell(url, .failed)
+    // Another call has led to a connection meanwhile.
+    case _?: return
+    }
     servers[url]?.failureCount += 1
     guard let maximumRetryCount, let server = servers[url], server.failureCount > maximumRetryCount else { return }
     servers[url]?.isGivenUp = true
@@ -90,11 +135,18 @@ final class WantedServers {
     let jitter = Double.random(in: 0...1, using: &random)
     for effect in servers[url]?.reconnect.receive(event, jitter: jitter, at: clock.now) ?? [] {
       switch effect {
-      case .dial: onDial?(url, servers[url]?.token)
+      case .dial: dial(url)
       case .startTimer(let pause):
         servers[url]?.timer = clock.schedule(after: pause) { [weak self] in self?.tell(url, .timerFired) }
       case .cancelTimer: servers[url]?.timer?.cancel()
       }
     }
+  }
+
+  private func dial(_ url: WebSocketURL) {
+    callCount += 1
+    let call = Call(url: url, number: callCount)
+    servers[url]?.calls.insert(call)
+    onDial?(call, servers[url]?.token)
   }
 }

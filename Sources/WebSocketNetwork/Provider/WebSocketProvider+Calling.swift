@@ -5,12 +5,14 @@ import UV
 
 extension WebSocketProvider {
   /// Stays connected to a server: calls it, and calls it again after increasing pauses of at most half a minute, until
-  /// `forget` or `stop`.
+  /// `forget` or `stop`. With another token than before, ends the connection first.
   ///
   /// - Parameter token: sent as `Authorization: Bearer …`. Over `ws`, every machine on the way can read it.
   public func connect(to url: WebSocketURL, token: String? = nil) {
-    guard local != nil else { return }
-    servers.insert(url, token: token)
+    guard local != nil, servers.isNews(url, token: token) else { return }
+    leave(url)
+    // A server that still has us connected would refuse the other token.
+    servers.insert(url, token: token, isHeld: isLinked(to: url))
   }
 
   /// Calls a server, and returns when it has introduced itself. From then on stays connected, as the configuration
@@ -43,11 +45,24 @@ extension WebSocketProvider {
   /// Ends the connection to a server, and calls it no more.
   public func forget(_ url: WebSocketURL) {
     servers.remove(url)
+    leave(url)
+  }
+
+  /// Ends the connections to a server.
+  private func leave(_ url: WebSocketURL) {
     guard let local else { return }
-    for link in links.all where urls[ObjectIdentifier(link)] == url {
+    for link in links.all where calls[ObjectIdentifier(link)]?.url == url {
       if link.peer != nil { link.send(.leave(senderId: local.peerId)) }
       link.close(.stopped)
     }
+  }
+
+  private func isLinked(to url: WebSocketURL) -> Bool { calls.values.contains { $0.url == url } }
+
+  /// Call when a call's link has closed.
+  func ended(_ call: WantedServers.Call, _ error: PeerNetworkError) {
+    servers.ended(call, error)
+    if !isLinked(to: call.url) { servers.release(call.url) }
   }
 
   /// Ends the connections to all servers, and calls them no more.
@@ -72,11 +87,12 @@ extension WebSocketProvider {
     if !loop.isOnLoop { _ = try? await AutomergeRepo.sharedLoop() }
   }
 
-  func dial(_ url: WebSocketURL, token: String?) {
+  func dial(_ call: WantedServers.Call, token: String?) {
+    let url = call.url
     guard loop.isOnLoop else {
       Task {
         await comeToLoop()
-        if loop.isOnLoop, servers.states[url] != nil { dial(url, token: token) }
+        if loop.isOnLoop, servers.isWanted(call) { dial(call, token: token) }
       }
       return
     }
@@ -84,35 +100,36 @@ extension WebSocketProvider {
     if let peer = servers.peer(at: url), isConnected(peer) {
       // The server is already connected at another URL. It would close that connection for this one, and we would call
       // it there again.
-      return servers.ended(url, .unreachable(address, reason: "the peer there is connected already"))
+      return servers.ended(call, .unreachable(address, reason: "the peer there is connected already"))
     }
     TCPStream.connect(on: loop, host: url.host, port: url.port, timeout: PeerHandshake.timeout) { [weak self] result in
       nonisolated(unsafe) let result = result
       AutomergeRepo.assumeIsolated {
         switch result {
-        case .success(let stream): self?.called(stream, url, token: token) ?? stream.close()
+        case .success(let stream): self?.called(stream, call, token: token) ?? stream.close()
         case .failure(let error):
           self?.servers.ended(
-            url, error.isSilence ? .noAnswer(address, reason: "\(error)") : .unreachable(address, reason: "\(error)"))
+            call, error.isSilence ? .noAnswer(address, reason: "\(error)") : .unreachable(address, reason: "\(error)"))
         }
       }
     }
   }
 
-  private func called(_ stream: TCPStream, _ url: WebSocketURL, token: String?) {
+  private func called(_ stream: TCPStream, _ call: WantedServers.Call, token: String?) {
+    let url = call.url
     let address = PeerAddress(host: url.host, port: url.port)
     do throws(PeerNetworkError) {
       guard let local else { throw .stopped }
-      guard servers.states[url] != nil else { return stream.close() }
+      guard servers.isWanted(call) else { return stream.close() }
       guard links.count < limits.maximumCount else { throw .tooManyConnections }
       let channel: any ByteChannel = url.isSecure ? TLSChannel(stream, try session(for: url)) : TCPChannel(stream)
       let upgrade = ClientUpgrade(url, token: token, random: &random)
       let link = add(channel, address, as: .caller(upgrade), local)
-      urls[ObjectIdentifier(link)] = url
+      calls[ObjectIdentifier(link)] = call
       link.open()
     } catch {
       stream.close()
-      servers.ended(url, error)
+      servers.ended(call, error)
     }
   }
 

@@ -34,8 +34,8 @@ public final class WebSocketProvider: NetworkProvider {
   let authorityFile: String?
   var listener: WebSocketListener?
   var limits = WebSocketLimits()
-  /// The servers that outgoing links lead to.
-  var urls: [ObjectIdentifier: WebSocketURL] = [:]
+  /// The calls that outgoing links have come from.
+  var calls: [ObjectIdentifier: WantedServers.Call] = [:]
   private weak var delegate: (any NetworkDelegate)?
   /// Nil until started and after stopping.
   private(set) var local: LocalPeer?
@@ -75,7 +75,7 @@ public final class WebSocketProvider: NetworkProvider {
 
   public func start(as local: LocalPeer, delegate: any NetworkDelegate) {
     (self.local, self.delegate) = (local, delegate)
-    servers.onDial = { [weak self] url, token in self?.dial(url, token: token) }
+    servers.onDial = { [weak self] call, token in self?.dial(call, token: token) }
   }
 
   public func stop() {
@@ -178,7 +178,7 @@ public final class WebSocketProvider: NetworkProvider {
     link.isTrusted = true
     logger.debug("connected to \(peer) at \(links.entry(of: link)?.address.description ?? "")")
     delegate?.network(self, connected: peer, metadata: metadata)
-    if let url = urls[ObjectIdentifier(link)] { servers.connected(url, to: peer) }
+    if let call = calls[ObjectIdentifier(link)] { servers.connected(call, to: peer) }
   }
 
   /// Whether a new connection to a peer replaces the old.
@@ -195,7 +195,7 @@ public final class WebSocketProvider: NetworkProvider {
     // A connection that made room for another is removed before it has closed.
     guard let entry = links.remove(link) else { return }
     let error = PeerNetworkError(reason, at: entry.address)
-    defer { if let url = urls.removeValue(forKey: ObjectIdentifier(link)) { servers.ended(url, error) } }
+    defer { if let call = calls.removeValue(forKey: ObjectIdentifier(link)) { ended(call, error) } }
     guard let peer = link.peer, links.isCurrent(link) else { return }
     links.setCurrent(nil, for: peer)
     logger.debug("lost \(peer): \(error)")
