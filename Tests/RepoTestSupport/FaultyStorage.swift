@@ -8,6 +8,8 @@ public final class FaultyStorage: StorageProvider {
     var failingSaves = 0
     var failsLoads = false
     var isDead = false
+    /// The loads that wait; nil if none has to.
+    var heldLoads: [CheckedContinuation<Void, Never>]?
     var saveCount = 0
   }
 
@@ -19,18 +21,36 @@ public final class FaultyStorage: StorageProvider {
   /// The next so many saves find the disk full.
   public func failSaves(_ count: Int) { state.withLock { $0.failingSaves = count } }
   public func failLoads(_ fails: Bool) { state.withLock { $0.failsLoads = fails } }
+  /// From now on loads wait for `goOnLoading`.
+  public func holdLoads() { state.withLock { $0.heldLoads = $0.heldLoads ?? [] } }
+
+  public func goOnLoading() {
+    let held = state.withLock { state in
+      defer { state.heldLoads = nil }
+      return state.heldLoads ?? []
+    }
+    for load in held { load.resume() }
+  }
+
   /// From now on nothing that is written arrives.
   public func die() { state.withLock { $0.isDead = true } }
   public var saveCount: Int { state.withLock { $0.saveCount } }
 
   private var isDead: Bool { state.withLock { $0.isDead } }
 
-  private func checkLoad() throws(StorageError) {
+  private func checkLoad() async throws(StorageError) {
+    await withCheckedContinuation { load in
+      let waits = state.withLock { state in
+        state.heldLoads?.append(load)
+        return state.heldLoads != nil
+      }
+      if !waits { load.resume() }
+    }
     if state.withLock({ $0.failsLoads }) { throw .failed(operation: "read", code: 5) }
   }
 
   public func load(_ key: StorageKey) async throws(StorageError) -> Data? {
-    try checkLoad()
+    try await checkLoad()
     return try await base.load(key)
   }
 
@@ -52,7 +72,7 @@ public final class FaultyStorage: StorageProvider {
   }
 
   public func loadRange(_ prefix: StorageKey) async throws(StorageError) -> [StoredItem] {
-    try checkLoad()
+    try await checkLoad()
     return try await base.loadRange(prefix)
   }
 
@@ -61,7 +81,7 @@ public final class FaultyStorage: StorageProvider {
   }
 
   public func children(of prefix: StorageKey) async throws(StorageError) -> [String] {
-    try checkLoad()
+    try await checkLoad()
     return try await base.children(of: prefix)
   }
 }
