@@ -8,6 +8,8 @@ public final class FaultyStorage: StorageProvider {
     var failingSaves = 0
     var failsLoads = false
     var isDead = false
+    /// The loads that wait; nil if none has to.
+    var heldLoads: [CheckedContinuation<Void, Never>]?
     var saveCount = 0
     /// Of what saves wait, and those that do.
     var slowPrefix: String?
@@ -22,6 +24,17 @@ public final class FaultyStorage: StorageProvider {
   /// The next so many saves find the disk full.
   public func failSaves(_ count: Int) { state.withLock { $0.failingSaves = count } }
   public func failLoads(_ fails: Bool) { state.withLock { $0.failsLoads = fails } }
+  /// From now on loads wait for `goOnLoading`.
+  public func holdLoads() { state.withLock { $0.heldLoads = $0.heldLoads ?? [] } }
+
+  public func goOnLoading() {
+    let held = state.withLock { state in
+      defer { state.heldLoads = nil }
+      return state.heldLoads ?? []
+    }
+    for load in held { load.resume() }
+  }
+
   /// From now on nothing that is written arrives.
   public func die() { state.withLock { $0.isDead = true } }
   /// From now on saves of keys that begin with `prefix` wait, until nil is passed.
@@ -38,12 +51,19 @@ public final class FaultyStorage: StorageProvider {
 
   private var isDead: Bool { state.withLock { $0.isDead } }
 
-  private func checkLoad() throws(StorageError) {
+  private func checkLoad() async throws(StorageError) {
+    await withCheckedContinuation { load in
+      let waits = state.withLock { state in
+        state.heldLoads?.append(load)
+        return state.heldLoads != nil
+      }
+      if !waits { load.resume() }
+    }
     if state.withLock({ $0.failsLoads }) { throw .failed(operation: "read", code: 5) }
   }
 
   public func load(_ key: StorageKey) async throws(StorageError) -> Data? {
-    try checkLoad()
+    try await checkLoad()
     return try await base.load(key)
   }
 
@@ -73,7 +93,7 @@ public final class FaultyStorage: StorageProvider {
   }
 
   public func loadRange(_ prefix: StorageKey) async throws(StorageError) -> [StoredItem] {
-    try checkLoad()
+    try await checkLoad()
     return try await base.loadRange(prefix)
   }
 
@@ -82,7 +102,7 @@ public final class FaultyStorage: StorageProvider {
   }
 
   public func children(of prefix: StorageKey) async throws(StorageError) -> [String] {
-    try checkLoad()
+    try await checkLoad()
     return try await base.children(of: prefix)
   }
 }

@@ -133,6 +133,24 @@ struct HostileWebSocketTests {
     }
   }
 
+  /// None of them is long.
+  @Test func unfinishedFramesOfManyPeersAreLimitedTogether() async throws {
+    try await underAttack { server, address, loop in
+      let unfinished = server.provider.links.unfinished
+      unfinished.maximumByteCount = 2 << 20
+      var callers: [RawClient] = []
+      for number in 0..<12 {
+        let caller = try await RawClient.joined(as: "endless-\(number)", to: address, on: loop)
+        caller.write(RawClient.frame([UInt8](repeating: 1, count: 300_000), claiming: 1 << 20))
+        callers.append(caller)
+      }
+      try await eventually("some are cut off", on: loop) { callers.count(where: \.isClosed) >= 6 }
+      #expect(unfinished.byteCount <= 2 << 20)
+      for caller in callers { caller.close() }
+      try await eventually("nothing is left", on: loop) { unfinished.byteCount == 0 }
+    }
+  }
+
   @Test func aFrameWithARealCompressionBitEndsTheConnection() async throws {
     try await underAttack { server, address, loop in
       let caller = try await RawClient.joined(as: "deflater", to: address, on: loop)

@@ -194,6 +194,13 @@ final class PeerConnections {
     if byteCount > 0, isHeld { limitWaiting() }
   }
 
+  /// Subtracts from them. Reading does not resume before the next `hold`: what the peer has sent later must not overtake
+  /// what is being handled.
+  func release(_ byteCount: Int, of peer: PeerId) {
+    guard let count = connections[peer]?.waitingByteCount else { return }
+    connections[peer]?.waitingByteCount = max(0, count - byteCount)
+  }
+
   /// Disconnects peers while too many bytes wait: first a peer in debt, then the one of which most bytes wait. It
   /// reconnects and sends again what was not taken.
   private func limitWaiting() {

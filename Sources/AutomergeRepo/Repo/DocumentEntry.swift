@@ -4,15 +4,13 @@
 ///        └──not there──► searching ──found──┘
 @AutomergeRepo
 final class DocumentEntry {
-  /// At most this many messages wait for the document to be loaded.
-  static let maximumQueued = 256
-
   let id: DocumentId
   /// Nil while loading.
   var handle: DocHandle?
   /// Whether the store is removing the document: the entry ends with that.
   let isBeingDeleted: Bool
-  private var queued: [(content: RepoMessage.Content, peer: PeerId)] = []
+  /// The messages that came before the document.
+  var queued: QueuedMessages
   private var waiters: [Waiter] = []
   private var watchers: [AsyncStream<FindProgress>.Continuation] = []
 
@@ -22,21 +20,18 @@ final class DocumentEntry {
     init(_ reply: OneReply<FindOutcome>) { self.reply = reply }
   }
 
-  init(id: DocumentId, isBeingDeleted: Bool = false) { (self.id, self.isBeingDeleted) = (id, isBeingDeleted) }
+  init(id: DocumentId) { (self.id, isBeingDeleted, queued) = (id, false, QueuedMessages()) }
+
+  /// The place of a document that is being deleted, with the messages that wait for it.
+  init(deleting id: DocumentId, _ former: DocumentEntry?) {
+    (self.id, isBeingDeleted) = (id, true)
+    queued = former?.queued.takeAll() ?? QueuedMessages()
+  }
 
   var isReady: Bool { handle?.sync.phase == .ready }
   /// Whether nothing but the entry holds the handle.
   var isOnlyOwner: Bool { isKnownUniquelyReferenced(&handle) }
   var isAwaited: Bool { !waiters.isEmpty || handle?.sync.awaitingPeers.isEmpty == false }
-
-  func queue(_ content: RepoMessage.Content, from peer: PeerId) {
-    if queued.count < Self.maximumQueued { queued.append((content, peer)) }
-  }
-
-  func takeQueue() -> [(content: RepoMessage.Content, peer: PeerId)] {
-    defer { queued = [] }
-    return queued
-  }
 
   func wait(
     _ reply: OneReply<FindOutcome>, for limit: Duration, clock: any RepoClock,

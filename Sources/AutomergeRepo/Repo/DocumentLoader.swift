@@ -56,8 +56,15 @@ struct DocumentLoader {
   /// an unknown one.
   func close(_ entry: DocumentEntry, with outcome: FindOutcome) {
     repo.entries[entry.id] = nil
-    for (_, peer) in entry.takeQueue() { repo.connections.send(.unavailable, on: entry.id, to: peer) }
+    let queued = entry.queued.takeAll()
+    for peer in queued.messages.map(\.peer) + queued.missed.sorted() {
+      repo.connections.send(.unavailable, on: entry.id, to: peer)
+    }
+    for (content, peer) in queued.messages {
+      repo.connections.release(QueuedMessages.byteCount(of: content), of: peer)
+    }
     entry.end(with: outcome)
+    resumeReading(from: queued)
   }
 
   private func open(_ entry: DocumentEntry, _ chunks: StoredChunks) {
@@ -81,15 +88,28 @@ struct DocumentLoader {
 
   /// Handles the messages about the document that came before it was loaded.
   func deliverQueue(of entry: DocumentEntry) {
-    for (content, peer) in entry.takeQueue() where repo.connections.isConnected(peer) {
-      let access = repo.sharing.access(entry.id, for: peer)
-      if access == .none {
-        repo.connections.send(.unavailable, on: entry.id, to: peer)
-      } else {
-        if let handle = entry.handle { repo.remotes.syncStates.recall(peer, for: handle) }
-        entry.handle?.receive(.received(content, from: peer, access: access))
-      }
+    let queued = entry.queued.takeAll()
+    for (content, peer) in queued.messages {
+      repo.connections.release(QueuedMessages.byteCount(of: content), of: peer)
+      deliver(to: entry, from: peer) { .received(content, from: peer, access: $0) }
     }
+    for peer in queued.missed.sorted() {
+      deliver(to: entry, from: peer) { .missed(from: peer, access: $0) }
+    }
+    resumeReading(from: queued)
+  }
+
+  private func resumeReading(from queued: QueuedMessages) {
+    for peer in queued.peers { repo.connections.hold(0, of: peer) }
+  }
+
+  private func deliver(to entry: DocumentEntry, from peer: PeerId, _ event: (Access) -> DocumentSync.Event) {
+    guard repo.connections.isConnected(peer) else { return }
+    let access = repo.sharing.access(entry.id, for: peer)
+    guard access > .none else { return repo.connections.send(.unavailable, on: entry.id, to: peer) }
+    guard let handle = entry.handle else { return }
+    repo.remotes.syncStates.recall(peer, for: handle)
+    handle.receive(event(access))
   }
 
   /// Announces the document to the peers that the policy allows.

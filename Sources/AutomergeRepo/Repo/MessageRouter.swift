@@ -40,8 +40,11 @@ struct MessageRouter {
     }
     let isNew = repo.entries[id] == nil
     let entry = repo.entries.entry(for: id)
-    entry.queue(content, from: peer)
     if isNew { repo.loader.load(entry) }
+    guard entry.queued.add(content, from: peer) else {
+      return repo.logger.debug("\(peer) sends more about \(id) than can wait until it is loaded")
+    }
+    repo.connections.hold(QueuedMessages.byteCount(of: content), of: peer)
   }
 
   private func receive(_ message: RepoMessage.EphemeralMessage, from peer: PeerId) {

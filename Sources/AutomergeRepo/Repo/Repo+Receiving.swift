@@ -26,6 +26,7 @@ extension Repo: NetworkDelegate {
     connections.ephemeral.gate.forget(peer)
     upkeep.catalogues.end(with: peer)
     remotes.heads.disconnected(peer)
+    for entry in entries.all { entry.queued.remove(peer) }
     for entry in entries.linked(to: peer) { entry.handle?.receive(.disconnected(peer)) }
     observers.send(wasSibling ? .siblingDisconnected(peer) : .peerDisconnected(peer))
   }

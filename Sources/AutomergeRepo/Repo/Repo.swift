@@ -128,7 +128,7 @@ public final class Repo {
   /// Searches for the document wait until the store has removed it.
   public func delete(id: DocumentId) async throws(StorageError) {
     let entry = entries[id]
-    let place = DocumentEntry(id: id, isBeingDeleted: true)
+    let place = DocumentEntry(deleting: id, entry)
     entries[id] = place
     defer { if entries[id] === place { loader.close(place, with: .deleted) } }
     upkeep.left(id)

@@ -1,7 +1,7 @@
 import Automerge
 import Foundation
 
-/// Messages that are applied in portions.
+/// Messages that are applied in portions, and those that were not taken.
 extension DocumentSync {
   /// Call when another thread begins to read a message of a peer with write access. Returns false if the message is not
   /// a sync message.
@@ -26,6 +26,14 @@ extension DocumentSync {
   mutating func malformed(from peer: PeerId) -> [Effect] {
     endAnnouncement(of: peer)
     return [.refused(peer, .malformed)]
+  }
+
+  /// Answers a peer of which messages were not taken, and asks it for all that was in them.
+  mutating func missed(_ peer: PeerId, _ access: Access, _ document: Document) -> [Effect] {
+    let isNew = index(of: peer) == nil
+    let index = link(to: peer, access)
+    links[index].missed(isNew: isNew, isFound: phase == .ready)
+    return links[index].isExchanging ? send(to: index, document) : []
   }
 
   private mutating func endAnnouncement(of peer: PeerId) {

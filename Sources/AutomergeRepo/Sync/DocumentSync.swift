@@ -28,6 +28,8 @@ struct DocumentSync {
     /// The document has returned to an earlier state, so what the peers have is uncertain.
     case rewound
     case received(RepoMessage.Content, from: PeerId, access: Access)
+    /// Messages of the peer were not taken.
+    case missed(from: PeerId, access: Access)
     /// A peer has sent its heads, outside of the exchange of changes.
     case told(heads: Set<ChangeHash>, by: PeerId)
     /// These peers are sent nothing unless they ask or are found to lack something, because relays bring them our
@@ -169,6 +171,7 @@ struct DocumentSync {
       return message(data, isRequest: true, from: peer, access: access, document)
     case .received(.sync(let data), let peer, let access):
       return message(data, isRequest: false, from: peer, access: access, document)
+    case .missed(let peer, let access): return missed(peer, access, document)
     case .asked:
       isAsking = false
       return settle()

@@ -110,6 +110,18 @@ struct SyncLink {
     state = .exchanging(exchange)
   }
 
+  /// Messages of the peer were not taken.
+  mutating func missed(isNew: Bool, isFound: Bool) {
+    if isFound || (isExchanging && !isNew) {
+      restart()
+      beginExchange(awaitsAnswer: true)
+      exchange?.lastEmpty = nil
+    } else if isNew || isLacking {
+      // The search's result is the answer.
+      state = .lacking(awaitsAnswer: true)
+    }
+  }
+
   /// Forgets what was only assumed to be shared, so that everything else is asked for again.
   mutating func restart() { begin(with: shared.encode()) }
 

@@ -5,9 +5,11 @@ import AutomergeRepo
 package final class LinkIntake {
   /// Whether earlier messages of the peer still wait.
   package var isHeld = false
-  /// When the long message began that is arriving now.
+  /// When the message began that is arriving now, if it is long.
   package private(set) var unfinishedSince: Duration?
   package private(set) var isResting = false
+  /// How many received bytes of an unfinished message were noted last.
+  private var unfinishedByteCount = 0
   private var work = LinkWork()
   /// Decides which links may work at a time; nil without a limit.
   private let share: WorkShare?
@@ -34,10 +36,11 @@ package final class LinkIntake {
     }
   }
 
-  /// Records how much of an unfinished message has arrived.
+  /// Records how much of an unfinished message has arrived; 0 when the link ends.
   package func noteUnfinished(byteCount: Int, at now: Duration) {
-    guard byteCount > UnfinishedFrames.longByteCount else { return unfinishedSince = nil }
-    unfinishedSince = unfinishedSince ?? now
-    unfinished?.grew(at: now)
+    let growth = byteCount - unfinishedByteCount
+    unfinishedByteCount = byteCount
+    unfinishedSince = byteCount > UnfinishedFrames.longByteCount ? unfinishedSince ?? now : nil
+    unfinished?.changed(by: growth, at: now)
   }
 }

@@ -84,6 +84,7 @@ package final class PeerLink {
   package func close(_ reason: LinkError, politely: Bool = true) {
     guard end == nil else { return }
     end = reason
+    intake.noteUnfinished(byteCount: 0, at: clock.now)
     if politely { transport.finish() } else { transport.close() }
   }
 
@@ -99,13 +100,14 @@ package final class PeerLink {
     case .received:
       heartbeat.heard()
       takeMessages()
-      intake.noteUnfinished(byteCount: unfinishedByteCount, at: clock.now)
+      if isOpen { intake.noteUnfinished(byteCount: unfinishedByteCount, at: clock.now) }
       if !mayRead { transport.pauseReading() }
     case .drained: drained()
     case .closed(let error):
       deadline?.cancel()
       heartbeat.stop()
       stalls.stop()
+      intake.noteUnfinished(byteCount: 0, at: clock.now)
       onEvent(self, .closed(end ?? error ?? .lost(reason: "the connection was closed")))
     }
   }
