@@ -25,13 +25,15 @@ final class DocumentEntry {
   /// The place of a document that is being deleted, with the messages that wait for it.
   init(deleting id: DocumentId, _ former: DocumentEntry?) {
     (self.id, isBeingDeleted) = (id, true)
-    queued = former?.queued.takeAll() ?? QueuedMessages()
+    queued = former?.takeQueue() ?? QueuedMessages()
   }
 
   var isReady: Bool { handle?.sync.phase == .ready }
   /// Whether nothing but the entry holds the handle.
   var isOnlyOwner: Bool { isKnownUniquelyReferenced(&handle) }
   var isAwaited: Bool { !waiters.isEmpty || handle?.sync.awaitingPeers.isEmpty == false }
+
+  func takeQueue() -> QueuedMessages { queued.takeAll() }
 
   func wait(
     _ reply: OneReply<FindOutcome>, for limit: Duration, clock: any RepoClock,

@@ -56,7 +56,7 @@ struct DocumentLoader {
   /// an unknown one.
   func close(_ entry: DocumentEntry, with outcome: FindOutcome) {
     repo.entries[entry.id] = nil
-    let queued = entry.queued.takeAll()
+    let queued = entry.takeQueue()
     for peer in queued.messages.map(\.peer) + queued.missed.sorted() {
       repo.connections.send(.unavailable, on: entry.id, to: peer)
     }
@@ -88,7 +88,7 @@ struct DocumentLoader {
 
   /// Handles the messages about the document that came before it was loaded.
   func deliverQueue(of entry: DocumentEntry) {
-    let queued = entry.queued.takeAll()
+    let queued = entry.takeQueue()
     for (content, peer) in queued.messages {
       repo.connections.release(QueuedMessages.byteCount(of: content), of: peer)
       deliver(to: entry, from: peer) { .received(content, from: peer, access: $0) }
