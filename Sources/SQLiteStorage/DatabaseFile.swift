@@ -77,7 +77,7 @@ final class DatabaseFile: Sendable {
         case .SQLITE_CORRUPT, .SQLITE_NOTADB:
           // Another process may have put a sound file in its place.
           let isReplaced = state.database != nil && state.copy == nil && FileIdentity(path: path) != state.identity
-          guard rebuilds || isReplaced else { throw StorageError.damagedFile(error.message ?? "it is no database") }
+          guard rebuilds || isReplaced else { throw StorageError.damagedFile(error.message ?? "it is not a database") }
           log.error("The store is damaged (\(error.message ?? "")); it is being rebuilt.")
           try rebuild(&state)
           throw Damage()
@@ -125,7 +125,7 @@ final class DatabaseFile: Sendable {
       return try connect(path, isCopy: false)
     } catch let error as DatabaseError {
       guard error.resultCode == .SQLITE_CORRUPT || error.resultCode == .SQLITE_NOTADB else { throw error }
-      guard rebuilds else { throw StorageError.damagedFile(error.message ?? "it is no database") }
+      guard rebuilds else { throw StorageError.damagedFile(error.message ?? "it is not a database") }
       log.error("The store is damaged (\(error.message ?? "")); it is being rebuilt.")
       return try rebuildLocked()
     }

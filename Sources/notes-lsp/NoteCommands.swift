@@ -171,7 +171,13 @@ struct Export: ParsableCommand {
       _ = try export(to: .string(copy.path), format: format ?? "markdown", false)
       return try Data(contentsOf: copy)
     }
-    Output.write(try bytes.get())
+    let data = try bytes.get()
+    guard Output.isTerminal else { return Output.write(data) }
+    switch format ?? "markdown" {
+    case "markdown": Output.write(Output.text(String(decoding: data, as: UTF8.self)))
+    case "json": Output.write(Output.json(text: String(decoding: data, as: UTF8.self)))
+    default: throw Failure(message: "This format is not text; redirect the output to a file.")
+    }
   }
 
   private func export(to path: JSONValue, format: String?, _ force: Bool) throws -> JSONValue {

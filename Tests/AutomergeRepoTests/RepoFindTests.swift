@@ -151,6 +151,20 @@ import Testing
     #expect(found === handle)
   }
 
+  /// A search may begin before the document is made and end, without result, at any moment of that.
+  @Test(arguments: 0...24) @AutomergeRepo
+  func whatIsMadeDuringASearchBelongsToTheRepo(turns: Int) async throws {
+    let world = RepoWorld(random: RandomSource(SeededGenerator(seed: 13)))
+    let (repo, id) = (world.start("a"), try id())
+    let search = repo.findWithProgress(id)
+    for _ in 0..<turns { await AutomergeRepo.yield() }
+    let handle = try await repo.create(doc: try .note("mine"), id: id)
+    for await _ in search {}
+    #expect(repo.handle(of: id) === handle)
+    try await world.flush("a")
+    #expect(try await repo.documentIds() == [id])
+  }
+
   @Test(arguments: [false, true]) @AutomergeRepo
   func nothingIsMadeOfADocumentThatIsJustBeingDeleted(isImported: Bool) async throws {
     let world = RepoWorld(random: RandomSource(SeededGenerator(seed: 12)))

@@ -122,6 +122,7 @@ struct TerminalCommandTests {
     let id = try #require(note["id"]?.stringValue)
     for verb in [
       ["list"], ["show", id], ["history", id], ["find", "milk"], ["list", "--json"], ["show", id, "--json"],
+      ["export", id, "-"],
     ] {
       let screen = try wait(for: "[ended]", on: terminal(ana, verb))
       // The service shows only those characters of a title that stay in its line.

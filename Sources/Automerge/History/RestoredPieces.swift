@@ -25,7 +25,7 @@ struct RestoredPieces {
   /// The same for the copies.
   private var byCopies: [Block: [Int]] = [:]
 
-  /// - Complexity: O(n) in the elements, though this is little for those that follow one another
+  /// - Complexity: O(n) in the elements, one step for 64 of them
   mutating func add(_ piece: Piece) {
     guard piece.count > 0 else { return }
     for block in Self.blocks(piece.original, piece.count) { byOriginals[block, default: []].append(pieces.count) }

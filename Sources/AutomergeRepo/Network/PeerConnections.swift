@@ -187,7 +187,8 @@ final class PeerConnections {
     let count = max(0, connection.waitingByteCount + byteCount)
     connections[peer]?.waitingByteCount = count
     let isHeld = connection.isHeld ? count > Self.maximumWaitingBytes / 2 : count > Self.maximumWaitingBytes
-    if isHeld != connection.isHeld {
+    // What is added never lets the peer send more.
+    if isHeld != connection.isHeld, isHeld || byteCount <= 0 {
       connections[peer]?.isHeld = isHeld
       connection.provider.setReading(!isHeld, from: peer)
     }

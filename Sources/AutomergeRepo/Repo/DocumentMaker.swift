@@ -12,6 +12,8 @@ struct DocumentMaker {
     guard !entry.isBeingDeleted else { throw .deleted(id) }
     if entry.handle == nil {
       let outcome = await repo.loader.read(id)
+      // A search that read the same may have ended meanwhile, or the document may just have been deleted.
+      guard repo.entries[id] === entry else { return try await make(id, of: document) }
       if entry.handle == nil { return try fill(entry, with: document, outcome) }
     }
     // The chunks of a damaged document are in the store, though no document could be made of them.
@@ -27,11 +29,8 @@ struct DocumentMaker {
   private func fill(
     _ entry: DocumentEntry, with document: Document, _ outcome: DocumentLoader.ReadOutcome
   ) throws(RepoError) -> DocHandle {
-    // A search that has read the same may have closed the entry, or the document may just have been deleted.
-    if repo.entries[entry.id] === entry {
-      if case .stored(let chunks) = outcome, chunks.isNothing { return repo.fill(entry, with: document) }
-      repo.loader.loaded(entry, outcome)
-    }
+    if case .stored(let chunks) = outcome, chunks.isNothing { return repo.fill(entry, with: document) }
+    repo.loader.loaded(entry, outcome)
     switch outcome {
     case .stored: throw .alreadyExists(entry.id)
     case .deleted: throw .deleted(entry.id)

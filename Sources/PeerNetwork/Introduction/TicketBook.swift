@@ -34,7 +34,7 @@ public struct TicketBook: Sendable {
     var deadline: Duration?
     /// The peers that have redeemed it, and when, in seconds since 1970.
     var redeemedBy: [PeerId: TimeInterval] = [:]
-    /// The access of peers for which this person has decided on it since the ticket was made: it gives them no more.
+    /// The access that this person has set for a peer since the ticket was made; the ticket gives it no more.
     var limits: [PeerId: Access] = [:]
 
     func access(for peer: PeerId) -> Access { min(access, limits[peer] ?? access) }
@@ -211,6 +211,7 @@ public struct TicketBook: Sendable {
     }
     return Dictionary(pairs) { max($0, $1) }
   }
+
   private static func limits(_ list: [CBOR.Entry]) -> [PeerId: Access] {
     let pairs = list.compactMap { entry in
       entry.key.text.flatMap { peer in entry.value.text.flatMap { Access(rawValue: $0) }.map { (PeerId(peer), $0) } }

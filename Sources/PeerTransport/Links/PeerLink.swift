@@ -227,6 +227,7 @@ package final class PeerLink {
   private func goOn() {
     guard isOpen, !intake.isPaused else { return }
     takeMessages()
+    if isOpen { intake.noteUnfinished(byteCount: unfinishedByteCount, at: clock.now) }
     if mayRead { transport.resumeReading() }
   }
 
