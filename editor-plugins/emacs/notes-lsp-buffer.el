@@ -178,9 +178,9 @@ are new to it."
 
 (defun notes-lsp--before-auto-save ()
   "Have notes auto-saved, too, while the service runs but does not read."
-  (setq notes-lsp--silent notes-lsp--asked)
+  (setq notes-lsp--silent (or notes-lsp--asked (notes-lsp--stalled)))
   (mapc #'notes-lsp--choose-auto-save notes-lsp--notes)
-  (when (and notes-lsp--notes (not notes-lsp--asked) (notes-lsp-service-ready-p))
+  (when (and notes-lsp--notes (not notes-lsp--silent) (notes-lsp-service-ready-p))
     (setq notes-lsp--asked t)
     (let ((answer (lambda (_) (setq notes-lsp--asked nil))))
       (notes-lsp-service-request-async :notes/status (notes-lsp--empty) answer
@@ -259,6 +259,7 @@ It never had what others wrote in between."
 
 (defun notes-lsp--offline ()
   "Note that the service does not listen any more."
+  (setq notes-lsp--asked nil notes-lsp--silent nil)
   (dolist (note notes-lsp--notes)
     (setf (notes-lsp--note-open note) nil (notes-lsp--note-queue note) nil)
     (unless (notes-lsp-service-restarting-p) (notes-lsp--unwatch-file note))

@@ -99,15 +99,14 @@ the answer of the service, by which everything is stored, must do."
 (defun notes-lsp--offer-to-save ()
   "Offer to save the notes whose last words the service does not read; return t.
 When a file is opened again, the service merges what was saved in it."
-  (let ((left (cl-remove-if-not #'buffer-modified-p
-                                (mapcar #'notes-lsp--note-buffer notes-lsp--notes)))
+  (let ((left (cl-remove-if-not #'buffer-modified-p (mapcar #'notes-lsp--note-buffer notes-lsp--notes)))
         (has-read nil))
     (notes-lsp--guarded "leaving"
       (when left
-        (run-hooks 'notes-lsp--before-stop-hook)
-        (notes-lsp-service-request-async
-         :notes/status (notes-lsp--empty) (lambda (_) (setq has-read t)))
-        (notes-lsp--wait 2 (lambda () (or has-read (not (notes-lsp-service-ready-p)))))
+        (when (notes-lsp--wait 2 (lambda () (not (notes-lsp--stalled))))
+          (run-hooks 'notes-lsp--before-stop-hook)
+          (notes-lsp-service-request-async :notes/status (notes-lsp--empty) (lambda (_) (setq has-read t)))
+          (notes-lsp--wait 2 (lambda () (or has-read (not (notes-lsp-service-ready-p))))))
         (unless (or has-read
                     (not (y-or-n-p (format "Notes: The service has not read the last words.  Save %s? "
                                            (mapconcat #'buffer-name left ", ")))))

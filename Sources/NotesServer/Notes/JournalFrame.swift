@@ -36,7 +36,7 @@ struct JournalFrame: Hashable {
     }
 
     var item: String?
-    /// Tells the editor's other buffers of the note from the first one; see `BufferKey`.
+    /// Distinguishes the editor's other buffers of the note from the first one; see `BufferKey`.
     var twin: String?
     var news: News
   }

@@ -49,8 +49,9 @@ final class KilledJournals {
     // It was the first buffer of the note, unless there is a record of its own.
     let keys = [BufferKey(key, uri: uri), BufferKey(key)]
     for memory in memories {
-      guard let client = await client(keys, memory.run, handle, storage) else { continue }
-      guard client.opened == memory.opened else { return .reloaded }
+      let found = await clients(keys, memory.run, handle, storage)
+      if found.isEmpty { continue }
+      guard let client = found.first(where: { $0.opened == memory.opened }) else { return .reloaded }
       guard let base = client.text(afterEdit: memory.rev), handle.document.unknown(base.heads).isEmpty else {
         return .unknown
       }
@@ -59,24 +60,25 @@ final class KilledJournals {
     return .unknown
   }
 
-  private func client(
+  /// What the process knew of the buffers with these keys, in their order: from its journal, or else from the store.
+  private func clients(
     _ keys: [BufferKey], _ run: String, _ handle: DocHandle, _ storage: any StorageProvider
-  ) async -> ClientBase? {
+  ) async -> [ClientBase] {
     if let content = await content(of: run) {
       do {
         if let changes = content.changes[handle.id] { try handle.take(changes) }
       } catch {
         log.warning("The part of \(handle.id) in the journal of \(run) cannot be read: \(error)")
       }
-      for key in keys {
-        if let client = content.clients[key] { return client }
-      }
+      let clients = keys.compactMap { content.clients[$0] }
+      if !clients.isEmpty { return clients }
     }
+    var clients: [ClientBase] = []
     for key in keys {
       let data = (try? await storage.load(ClientBase.key(key.note, run: key.record(of: run)))).flatMap { $0 }
-      if let client = data.flatMap({ ClientBase($0) }) { return client }
+      if let client = data.flatMap({ ClientBase($0) }) { clients.append(client) }
     }
-    return nil
+    return clients
   }
 
   /// The content of another process's journal; nil if it has none.

@@ -76,8 +76,8 @@ enum NoteNews: Hashable {
     case .refused: Self.fitted("", "Read-only: ", title, " stays; your words are in a copy")
     case .notStored(let isFull):
       Self.fitted("", "WARNING: words of ", title, " are not stored: disk \(isFull ? "full" : "error")")
-    case .file(false): Self.fitted("", "Convert to UTF-8: file of ", title, "; its updates wait")
-    case .file(true): Self.fitted("", "UTF-8 again: file of ", title, "; its updates go on")
+    case .file(false): Self.fitted("", "Not UTF-8: file of ", title, "; convert it to sync")
+    case .file(true): Self.fitted("", "UTF-8 again: file of ", title, "; syncing")
     case .unshared(nil): Self.fitted("", "No longer shared: ", title, "; your copy stays")
     case .unshared(let host?): Self.fitted(host, " stopped sharing ", title, "; your copy stays")
     case .gaveUp(let guest): Self.fitted(guest, " no longer shares ", title, "")

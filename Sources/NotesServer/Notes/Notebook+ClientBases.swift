@@ -5,9 +5,13 @@ import Foundation
 extension Notebook {
   /// What the client of the named run had; none if the run died before it stored any. Without a name: what the clients of all
   /// runs had, latest first.
-  func clientBases(of key: NoteKey, run: String?) async throws(StorageError) -> [TextBase] {
+  func clientBases(of key: NoteKey, uri: String? = nil, run: String?) async throws(StorageError) -> [TextBase] {
     if let run {
-      return try await storage.load(ClientBase.key(key, run: run)).flatMap { ClientBase($0) }.map { [$0.base] } ?? []
+      for buffer in [uri.map { BufferKey(key, uri: $0) }, BufferKey(key)].compactMap(\.self) {
+        let data = try await storage.load(ClientBase.key(key, run: buffer.record(of: run)))
+        if let client = data.flatMap({ ClientBase($0) }) { return [client.base] }
+      }
+      return []
     }
     let bases = try await clients(ClientBase.collection, of: key).map(\.base)
     return bases.isEmpty ? [self[key]?.earlierClientBase].compactMap(\.self) : bases

@@ -92,7 +92,7 @@ final class BufferOpener {
           (origin, held) = (.known(base, object: base.object), base)
         } else if isGuessed, reattachment?.isReread != true {
           let bases = try await reading(uri, opening.number) { [service] in
-            try await service.notebook.clientBases(of: record.key, run: reattachment?.run)
+            try await service.notebook.clientBases(of: record.key, uri: uri, run: reattachment?.run)
           }
           origin = bases.isEmpty ? .stayed(early.map { $0.withChanges(of: reattachment?.run) }) : .oneOf(bases)
         } else if !isReattached || isGuessed {

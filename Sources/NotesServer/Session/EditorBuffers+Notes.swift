@@ -111,6 +111,8 @@ extension EditorBuffers {
     guard let meeting = MeetingDocument(handle.document) else { return }
     let items = meeting.items
     let byId = Dictionary(items.map { ($0.id, $0) }) { first, _ in first }
+    // The first buffer of an item that follows brings what all of them typed into its former text.
+    for binding in bindings(of: handle.id) { binding.finishComparing() }
     for binding in bindings(of: handle.id) {
       guard let item = binding.key.item else { continue }
       guard let note = byId[item].flatMap({ NoteDocument(handle.document, item: $0) }) else {

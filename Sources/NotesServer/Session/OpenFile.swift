@@ -299,7 +299,11 @@ final class OpenFile {
   /// Compares the file with the texts that it may have, and merges the rest.
   private func take(_ bytes: [UInt8], at mark: FileMark, readFrom dates: ClosedRange<Date>) async throws {
     let (digest, read) = await Self.parsed(bytes, environment.notebook[key]?.shape)
-    if read != nil { environment.fileIsText(true, key) }
+    if read != nil {
+      environment.fileIsText(true, key)
+    } else if digest == seen.digest {
+      environment.fileIsText(false, key)
+    }
     // An editor knows what it wrote itself.
     let isNews = claims.all.isEmpty && seen.lastMark != nil && mark != seen.lastMark
     seen.lastMark = mark

@@ -63,7 +63,7 @@ final class ServiceEnvironment {
     events.send(.fileIsText(isText, key))
   }
 
-  /// Call when the file of a note is gone, or when a buffer opens it: its person is told anew.
+  /// Call when the file of a note is gone, or when a buffer opens it: so that the person is told again.
   func forgetFile(_ key: NoteKey) { filesWithoutText.remove(key) }
 
   /// Runs `work`, which makes one change out of what another program wrote to the file of a note. It is journaled together with

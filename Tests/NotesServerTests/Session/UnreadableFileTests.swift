@@ -20,8 +20,8 @@ import Testing
     note.service.events("file").compactMap { $0["message"]?.stringValue }
   }
 
-  private let bad = "Convert to UTF-8: file of \"Shopping\"; its updates wait"
-  private let good = "UTF-8 again: file of \"Shopping\"; its updates go on"
+  private let bad = "Not UTF-8: file of \"Shopping\"; convert it to sync"
+  private let good = "UTF-8 again: file of \"Shopping\"; syncing"
 
   private func status(_ note: WatchedNote) async throws -> String? {
     try await note.service.request("notes/status", ["uri": .string(note.uri)])["file"]?.stringValue

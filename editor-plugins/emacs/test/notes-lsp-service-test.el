@@ -115,6 +115,11 @@ The function `got' returns what it has read."
       (signal-process process 'SIGSTOP)
       (notes-test-wait (lambda () (eq 'stop (process-status process))))
       (should (notes-lsp--stalled))
+      ;; It cannot be asked, so notes are auto-saved at once.
+      (cl-letf (((symbol-function 'notes-lsp--choose-auto-save) #'ignore)
+                (notes-lsp--notes '(note)) (notes-lsp--silent nil))
+        (notes-lsp--before-auto-save)
+        (should (and notes-lsp--silent (not notes-lsp--asked))))
       (signal-process process 'SIGCONT)
       (notes-test-wait (lambda () (not (notes-lsp--stalled)))))))
 

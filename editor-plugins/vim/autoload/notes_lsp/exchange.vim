@@ -114,7 +114,7 @@ def Ask(method: string, params: dict<any>, Do: func)
   })
 enddef
 
-# Shows the the notes with all these words, in the quickfix list.
+# Lists the notes with all these words, in the quickfix list.
 export def Find(words: string)
   service.Request('notes/list', {query: words}, commands.Then((result) => {
     const notes = result->get('notes', [])
