@@ -41,9 +41,15 @@ struct MeetingFileTests {
       try other.request("notes/import", ["path": .string(path)])
       return try eve.run(["show", "Weekly"]).output.contains("hot and green")
     }
+    // An agenda that was hidden meanwhile is shown again as it is now.
+    try ana.give(vim: "only", emacs: "(delete-other-windows)")
+    try ana.give(vim: "NotesItem Scones", emacs: "(notes-item \"Scones\")")
+    try ana.session.wait(for: "the item") { try ana.filePath() == ana.session.user.notes + "/Weekly/Scones.md" }
+    try ana.give(vim: "hide buffer weekly.meetingnotes", emacs: "(switch-to-buffer \"weekly.meetingnotes\")")
+    try ana.waitForScreen(". Scones")
     try add("Cake")
     try ana.give(vim: "NotesAgenda", emacs: "(notes-agenda)")
-    try ana.waitForScreen("2. Cake")
+    try ana.waitForScreen(". Cake")
     try ana.waitForScreen("new by Eve")
     try ana.quit()
     try ana.session.waitForEnd()

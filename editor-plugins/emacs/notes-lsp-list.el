@@ -212,12 +212,12 @@ The row must have MEMBER, a keyword."
     (when (and (buffer-local-value 'notes-lsp--source buffer) (get-buffer-window buffer t))
       (with-current-buffer buffer (notes-lsp--refresh)))))
 
-(defun notes-lsp--on-news ()
+(defun notes-lsp--on-news (&rest _)
   "Fill the lists again soon; called from message handlers, maybe often."
-  (unless notes-lsp--news-timer
-    (setq notes-lsp--news-timer (run-with-timer 0.1 nil #'notes-lsp--refresh-shown))))
+  (unless notes-lsp--news-timer (setq notes-lsp--news-timer (run-with-timer 0.1 nil #'notes-lsp--refresh-shown))))
 
 (add-hook 'notes-lsp--news-hook #'notes-lsp--on-news)
+(add-hook 'window-buffer-change-functions #'notes-lsp--on-news)
 
 (provide 'notes-lsp-list)
 ;;; notes-lsp-list.el ends here

@@ -30,8 +30,6 @@ public enum FrameError: Error, Hashable, Sendable {
 /// Splits a byte stream into frames.
 ///
 /// Checks an announced length before it allocates anything; memory grows only with the received bytes.
-///
-/// Checks an announced length before it allocates anything; memory grows only with the received bytes.
 public struct FrameDecoder: Sendable {
   /// The longest body to accept from now on.
   public var maximumByteCount: Int

@@ -201,11 +201,11 @@ function M.refresh()
   vim.defer_fn(function()
     is_planned = false
     for name in pairs(lists) do
-      local buf = buffer_named(name)
-      if buf and vim.fn.bufwinid(buf) > 0 and service.is_ready() then ask(name, false) end
+      if vim.fn.bufwinid(buffer_named(name) or -1) > 0 and service.is_ready() then ask(name, false) end
     end
   end, news_pause_ms)
 end
+api.nvim_create_autocmd("BufWinEnter", { callback = M.refresh })
 
 -- A time of the service, in milliseconds, seconds or as an ISO date, as day and minute.
 function M.day(time)

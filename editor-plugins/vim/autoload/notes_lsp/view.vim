@@ -184,5 +184,5 @@ enddef
 # Lines are laid out for the width of the window.
 augroup notes_lsp_view
   autocmd!
-  autocmd VimResized * Refresh()
+  autocmd VimResized,BufWinEnter * Refresh()
 augroup END
