@@ -7,6 +7,14 @@ import Testing
 /// Inviting and answering with the commands of both editors, on real terminals.
 @Suite(.serialized, .ownThreads, .enabled(if: Requirements.editors, Requirements.editorsComment))
 struct EditorInvitationTests {
+  /// Waits until the note has taken the former one's place in the window.
+  private func makeThirdNote(in editor: EmacsUnderTest) throws {
+    let former = try editor.documentId()
+    try editor.createNote("Third")
+    try editor.session.wait(for: "the third note") { try editor.documentId() != former }
+    _ = try editor.waitUntilAttached()
+  }
+
   /// Two editors whose people have already shared a first note.
   private func meet() throws -> (VimUnderTest, EmacsUnderTest) {
     let ana = try VimUnderTest(user: NotesUser("Ana"), seed: 1, maximumDelay: .zero)
@@ -57,8 +65,7 @@ struct EditorInvitationTests {
 
   @Test func emacsInvitesAndVimAccepts() throws {
     let (ana, ben) = try meet()
-    try ben.createNote("Third")
-    _ = try ben.waitUntilAttached()
+    try makeThirdNote(in: ben)
     _ = try ben.evaluate("(progn (notes-invite \"Ana\") t)")
     try ana.waitForScreen("Ben invites you to \"Third\"")
     try ana.session.send(["ex", "NotesAnswer"])
@@ -82,8 +89,7 @@ struct EditorInvitationTests {
   /// At that prompt Vim draws no popup, but would still give it the keys.
   @Test func aChoiceInVimWaitsUntilThePromptOfAnotherCommandIsAnswered() throws {
     let (ana, ben) = try meet()
-    try ben.createNote("Third")
-    _ = try ben.waitUntilAttached()
+    try makeThirdNote(in: ben)
     _ = try ben.evaluate("(progn (notes-invite \"Ana\") t)")
     try ana.waitForScreen("Ben invites you to \"Third\"")
     try ana.session.terminal.type(#":NotesAnswer|echo "one\ntwo""#)
