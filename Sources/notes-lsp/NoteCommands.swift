@@ -156,6 +156,9 @@ struct Export: ParsableCommand {
     guard file == "-" else { return }
     guard format != "automerge-repo" else { throw ValidationError("automerge-repo needs a directory.") }
     guard !json else { throw ValidationError("--json needs a file.") }
+    guard !Output.isTerminal || ["markdown", "json", nil].contains(format) else {
+      throw ValidationError("\(format ?? "") is not text; redirect the output to a file.")
+    }
   }
 
   func run() throws {
@@ -173,11 +176,8 @@ struct Export: ParsableCommand {
     }
     let data = try bytes.get()
     guard Output.isTerminal else { return Output.write(data) }
-    switch format ?? "markdown" {
-    case "markdown": Output.write(Output.text(String(decoding: data, as: UTF8.self)))
-    case "json": Output.write(Output.json(text: String(decoding: data, as: UTF8.self)))
-    default: throw Failure(message: "This format is not text; redirect the output to a file.")
-    }
+    let text = String(decoding: data, as: UTF8.self)
+    Output.write(format == "json" ? Output.json(text: text) : Output.text(text))
   }
 
   private func export(to path: JSONValue, format: String?, _ force: Bool) throws -> JSONValue {

@@ -68,7 +68,7 @@ extension Service.Identity {
     let run = (0..<8).map { _ in UInt8.random(in: .min ... .max, using: &random) }
     self.init(
       peer: identity.peerId, name: name,
-      person: person.map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined(),
+      person: hexadecimal(person),
       actor: ActorId(data: Data(person + run)) ?? ActorId())
   }
 }

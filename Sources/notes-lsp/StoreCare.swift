@@ -36,11 +36,11 @@ struct Fsck: AsyncParsableCommand {
       for line in report.lines { Output.print(fields: line) }
     }
     guard !report.ok else { return }
+    if repair, !report.store.isSound || report.aside != earlier {
+      throw Failure(message: "The store in \(home) was damaged; notes-lsp fsck checks what is there now.")
+    }
     let advice = report.store.isSound ? "" : "; notes-lsp fsck --repair rebuilds it from what can be read"
-    throw Failure(
-      message: repair
-        ? "The store in \(home) was damaged; notes-lsp fsck checks what is there now."
-        : "The store in \(home) is damaged\(advice).")
+    throw Failure(message: "The store in \(home) is damaged\(advice).")
   }
 
   private func examine(_ home: String) async throws(Failure) -> Report {

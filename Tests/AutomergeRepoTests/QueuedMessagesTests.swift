@@ -8,7 +8,7 @@ import Testing
 
 /// What peers send about a document while the store is being read.
 @Suite struct QueuedMessagesTests {
-  /// Everyone may write to what they know of, and nobody is told of anything.
+  /// Lets every peer that knows a document write to it, and announces none.
   private final class Silent: ShareAuthorizing {
     func announce(_ document: DocumentId, to peer: PeerId) -> Bool { false }
     func access(_ document: DocumentId, for peer: PeerId) -> Access { .write }

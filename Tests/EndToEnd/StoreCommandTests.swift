@@ -26,17 +26,21 @@ struct StoreCommandTests {
     #expect(report["documents"] == [])
   }
 
-  @Test func aDamagedChunkIsReportedByItsNote() throws {
-    let note = try storedNote("milk\n")
-    try note.process.shutdown()
+  private func damageRows(of id: String, in user: NotesUser) throws {
     let python = """
       import sqlite3, sys
       base = sqlite3.connect(sys.argv[1])
       base.execute("UPDATE item SET bytes = x'00' WHERE key LIKE ? || '/%'", (sys.argv[2],))
       base.commit()
       """
-    let hurt = try ChildProcess.run(["python3", "-c", python, note.user.home + "/notes.db", note.id])
+    let hurt = try ChildProcess.run(["python3", "-c", python, user.home + "/notes.db", id])
     try #require(hurt.exit == .code(0))
+  }
+
+  @Test func aDamagedChunkIsReportedByItsNote() throws {
+    let note = try storedNote("milk\n")
+    try note.process.shutdown()
+    try damageRows(of: note.id, in: note.user)
     let found = try note.user.run(["fsck", "--json"])
     #expect(found.exit == .code(1))
     let report = try JSONValue(parsing: found.output)
@@ -108,14 +112,7 @@ struct StoreCommandTests {
     let backup = note.user.directory.file("backup.db")
     #expect(try note.user.run(["backup", backup]).exit == .code(0))
     let good = try Data(contentsOf: URL(fileURLWithPath: backup))
-    let python = """
-      import sqlite3, sys
-      base = sqlite3.connect(sys.argv[1])
-      base.execute("UPDATE item SET bytes = x'00' WHERE key LIKE ? || '/%'", (sys.argv[2],))
-      base.commit()
-      """
-    let hurt = try ChildProcess.run(["python3", "-c", python, note.user.home + "/notes.db", note.id])
-    try #require(hurt.exit == .code(0))
+    try damageRows(of: note.id, in: note.user)
     #expect(try note.user.run(["backup", backup, "--force"]).exit == .code(1))
     #expect(try Data(contentsOf: URL(fileURLWithPath: backup)) == good)
   }

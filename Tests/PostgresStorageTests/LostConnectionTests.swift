@@ -38,24 +38,32 @@ struct LostConnectionTests {
         await Task.yield()
       }
     }
+
+    /// Saves, but keeps back what one side says from the writer's COMMIT on. Returns when that has been sent, and if only the
+    /// answer is kept back, when another process reads the value.
+    func save(
+      _ key: StorageKey, _ data: Data, holding side: CuttingProxy.Side
+    ) async throws -> (saving: Task<Void, any Error>, link: CuttingProxy.Link) {
+      var held: CuttingProxy.Link?
+      proxy.onBytes = { link, from, bytes in
+        guard held == nil, from == .client, bytes.contains("COMMIT") else { return }
+        held = link
+        link.holds = [side]
+      }
+      let saving = Task { try await store.save(key, data) }
+      try await wait("the commit") { side == .client ? held != nil : try await other.load(key) == data }
+      proxy.onBytes = nil
+      return (saving, try #require(held))
+    }
   }
 
   @Test func aCommitWhoseAnswerWasLostIsNotMadeAgain() async throws {
     try await TestLoop.run { loop in
       let scene = try await Scene(loop)
-      // From its COMMIT on, the server's answers to the writer are kept back.
-      var held: CuttingProxy.Link?
-      scene.proxy.onBytes = { link, side, bytes in
-        guard held == nil, side == .client, bytes.contains("COMMIT") else { return }
-        held = link
-        link.holds = [.server]
-      }
-      let saving = Task { try await scene.store.save(["r"], Data([1])) }
-      try await scene.wait("the commit") { try await scene.other.load(["r"]) == Data([1]) }
+      let (saving, link) = try await scene.save(["r"], Data([1]), holding: .server)
       // Another process goes on from what it has read.
       try await scene.other.save(["r"], Data([2]))
-      scene.proxy.onBytes = nil
-      try #require(held).cutClient()
+      link.cutClient()
       try await saving.value
       #expect(try await scene.store.load(["r"]) == Data([2]))
       #expect(scene.store.lossCount == 0)
@@ -66,16 +74,8 @@ struct LostConnectionTests {
   @Test func aCommitThatHasNotArrivedIsMadeWhenThereIsAConnection() async throws {
     try await TestLoop.run { loop in
       let scene = try await Scene(loop)
-      var held: CuttingProxy.Link?
-      scene.proxy.onBytes = { link, side, bytes in
-        guard held == nil, side == .client, bytes.contains("COMMIT") else { return }
-        held = link
-        link.holds = [.client]
-      }
-      let saving = Task { try await scene.store.save(["r"], Data([1])) }
-      try await scene.wait("the commit to be sent") { held != nil }
-      scene.proxy.onBytes = nil
-      try #require(held).cutClient()
+      let (saving, link) = try await scene.save(["r"], Data([1]), holding: .client)
+      link.cutClient()
       try await saving.value
       #expect(try await scene.other.load(["r"]) == Data([1]))
       await scene.end()
@@ -87,16 +87,7 @@ struct LostConnectionTests {
       let scene = try await Scene(loop)
       // The server does not hear of the end of the first connection, and gets what was sent over it in the end.
       scene.proxy.closesServers = false
-      var held: CuttingProxy.Link?
-      scene.proxy.onBytes = { link, side, bytes in
-        guard held == nil, side == .client, bytes.contains("COMMIT") else { return }
-        held = link
-        link.holds = [.client]
-      }
-      let saving = Task { try await scene.store.save(["r"], Data([1])) }
-      try await scene.wait("the commit to be sent") { held != nil }
-      scene.proxy.onBytes = nil
-      let link = try #require(held)
+      let (saving, link) = try await scene.save(["r"], Data([1]), holding: .client)
       link.client.onClose = nil
       link.server?.onClose = nil
       link.cutClient()
@@ -152,16 +143,8 @@ struct LostConnectionTests {
   @Test func aCommitThatWasConfirmedByALaterConnectionIsMissedInAnOlderDatabase() async throws {
     try await TestLoop.run { loop in
       let scene = try await Scene(loop)
-      var held: CuttingProxy.Link?
-      scene.proxy.onBytes = { link, side, bytes in
-        guard held == nil, side == .client, bytes.contains("COMMIT") else { return }
-        held = link
-        link.holds = [.server]
-      }
-      let saving = Task { try await scene.store.save(["late"], Data([1])) }
-      try await scene.wait("the commit") { try await scene.other.load(["late"]) == Data([1]) }
-      scene.proxy.onBytes = nil
-      try #require(held).cutClient()
+      let (saving, link) = try await scene.save(["late"], Data([1]), holding: .server)
+      link.cutClient()
       try await saving.value
       #expect(scene.store.lossCount == 0)
       try scene.fixture.run(

@@ -33,11 +33,7 @@ struct StoredChunks: Sendable {
     [id.description, kind.rawValue, hash(data)]
   }
 
-  static func hash(_ data: Data) -> String {
-    SHA256.hash(data: data).map { byte in
-      String(byte >> 4, radix: 16) + String(byte & 15, radix: 16)
-    }.joined()
-  }
+  static func hash(_ data: Data) -> String { hexadecimal(SHA256.hash(data: data)) }
 
   /// Reads all rows of a document at once, and merges its chunks, off the actor. A bad chunk does not affect the
   /// others.

@@ -43,7 +43,6 @@ enum RepoDirectory {
   /// The path of a document's snapshot, named by its content.
   static func snapshotPath(of id: DocumentId, holding bytes: [UInt8], in path: String) -> String {
     let text = id.description
-    let name = SHA256.hash(data: bytes).map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()
-    return "\(path)/\(text.prefix(2))/\(text.dropFirst(2))/snapshot/\(name)"
+    return "\(path)/\(text.prefix(2))/\(text.dropFirst(2))/snapshot/\(hexadecimal(SHA256.hash(data: bytes)))"
   }
 }

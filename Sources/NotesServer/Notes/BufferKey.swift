@@ -1,3 +1,4 @@
+import Automerge
 import AutomergeRepo
 import Crypto
 import Foundation
@@ -15,8 +16,7 @@ struct BufferKey: Hashable {
   init(_ note: NoteKey, twin: String? = nil) { (self.note, self.twin) = (note, twin) }
 
   init(_ note: NoteKey, uri: String) {
-    let digest = SHA256.hash(data: Data(uri.utf8)).prefix(8)
-    self.init(note, twin: digest.map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined())
+    self.init(note, twin: hexadecimal(SHA256.hash(data: Data(uri.utf8)).prefix(8)))
   }
 
   /// The name under which what the buffer contains is stored.

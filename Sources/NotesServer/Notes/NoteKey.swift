@@ -1,3 +1,4 @@
+import Automerge
 import AutomergeRepo
 import Crypto
 import Foundation
@@ -16,7 +17,6 @@ struct NoteKey: Hashable {
   /// The key as names that are valid in a store key or as a file's: of limited length, without a slash.
   var names: [String] {
     guard let item else { return [document.description] }
-    let digest = SHA256.hash(data: Data(item.utf8)).prefix(16)
-    return [document.description, digest.map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()]
+    return [document.description, hexadecimal(SHA256.hash(data: Data(item.utf8)).prefix(16))]
   }
 }

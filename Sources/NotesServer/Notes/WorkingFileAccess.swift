@@ -47,6 +47,11 @@ public struct FileMark: Hashable, Sendable {
   /// they write.
   private static let emptyTime: TimeInterval = 10
   private static let clockTolerance: TimeInterval = 2
+  /// A file that was read sooner than this after a write may be written again without a new mark.
+  private static let granularity: TimeInterval = 0.05
+
+  /// Whether a change of the file from this time on would give it another mark.
+  func isSteady(on date: Date) -> Bool { date.timeIntervalSince1970 - Double(nanoseconds) / 1e9 > Self.granularity }
 
   /// How long, in seconds, until the file's content counts as complete; nil if it did when the file was read.
   ///

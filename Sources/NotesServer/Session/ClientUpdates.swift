@@ -137,13 +137,10 @@ final class ClientUpdates {
     let buffer = binding.buffer
     guard buffer.gate == .notes, !buffer.awaitsFullText, !binding.isComparing else { return }
     let text = binding.clientText
-    let digest = SHA256.hash(data: text).map { byte in
-      String(byte >> 4, radix: 16) + String(byte & 15, radix: 16)
-    }
     editor.notify(
       CheckNotification(
         uri: binding.uri, version: buffer.version, rev: buffer.expectedRev, byteCount: text.count,
-        digest: digest.joined()))
+        digest: hexadecimal(SHA256.hash(data: text))))
   }
 
   private var hasPeers: Bool {

@@ -1,6 +1,5 @@
 import Automerge
 import AutomergeRepo
-import Crypto
 import Foundation
 import JSONRPC
 import Logging
@@ -17,8 +16,6 @@ final class OpenFile {
   /// How long after the last event the file is read: programs write in several steps, and an editor's report of its own
   /// write may still be on its way.
   static let quietTime: Duration = .milliseconds(200)
-  /// A file that was read sooner than this after a write may be written again without a new mark.
-  private static let markGranularity: TimeInterval = 0.05
   /// The pause before a retry after the store has failed.
   private static let retryInterval: Duration = .seconds(1)
   /// How many merges are tried off the loop if the document changes meanwhile.
@@ -258,7 +255,7 @@ final class OpenFile {
   /// Merges what the editor overwrote: only with the file's text before that, or the editor's words would seem deleted.
   private func takeOverwritten() async throws {
     while let found = claims.overwritten.first {
-      let (digest, read) = await Self.parsed(found.bytes, environment.notebook[key]?.shape)
+      let (digest, read) = await FileContents.parsed(found.bytes, known: environment.notebook[key]?.shape)
       if let read, digest != seen.digest {
         // If the file's text was not known yet, it was one that an editor claims to have written, or the one known
         // before.
@@ -298,7 +295,7 @@ final class OpenFile {
 
   /// Compares the file with the texts that it may have, and merges the rest.
   private func take(_ bytes: [UInt8], at mark: FileMark, readFrom dates: ClosedRange<Date>) async throws {
-    let (digest, read) = await Self.parsed(bytes, environment.notebook[key]?.shape)
+    let (digest, read) = await FileContents.parsed(bytes, known: environment.notebook[key]?.shape)
     if read != nil {
       environment.fileIsText(true, key)
     } else if digest == seen.digest {
@@ -307,7 +304,7 @@ final class OpenFile {
     // An editor knows what it wrote itself.
     let isNews = claims.all.isEmpty && seen.lastMark != nil && mark != seen.lastMark
     seen.lastMark = mark
-    seen.mark = isSteady(mark, on: dates.lowerBound) ? mark : nil
+    seen.mark = mark.isSteady(on: dates.lowerBound) ? mark : nil
     if digest == seen.digest {
       if isNews { tell(digest) }
       return forgetClaims()
@@ -370,11 +367,6 @@ final class OpenFile {
     try await files.recoveredTexts.refuse(text, key)
     try await know(base, digest)
     tell(digest)
-  }
-
-  /// Whether a later change of the file would give it another mark.
-  private func isSteady(_ mark: FileMark, on date: Date) -> Bool {
-    date.timeIntervalSince1970 - Double(mark.nanoseconds) / 1e9 > Self.markGranularity
   }
 
   private func later() {
@@ -449,27 +441,8 @@ final class OpenFile {
 
   /// Tells the editor that the note has all that the file with this digest holds, so that it need not ask before it writes.
   private func tell(_ digest: [UInt8]) {
-    let hexadecimal = digest.map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()
-    for binding in bindings { binding.fileIsKnown(hexadecimal) }
-  }
-
-  @concurrent
-  private static func parsed(
-    _ bytes: [UInt8], _ known: FileShape?
-  ) async -> (digest: [UInt8], contents: FileContents?) {
-    (Array(SHA256.hash(data: bytes)), try? FileContents(reading: bytes, known: known))
+    for binding in bindings { binding.fileIsKnown(hexadecimal(digest)) }
   }
 
   private static let log = Logger(label: "files")
-}
-
-extension FileContents {
-  /// The text as the note may have it, which can lack the final newline, too: then its absence in the file is not an edit. Also
-  /// reads `\r` line ends of classic Mac OS, which some editors still write.
-  func text(besides note: [UInt8]) -> [UInt8] {
-    var text = text
-    if shape.lacksFinalNewline, note.last != 0x0A { text.removeLast() }
-    guard text.contains(0x0D), !text.dropLast().contains(0x0A), !note.contains(0x0D) else { return text }
-    return text.map { $0 == 0x0D ? 0x0A : $0 }
-  }
 }

@@ -9,8 +9,7 @@ final class Tutor {
   nonisolated static let peer = PeerId("robot")
   private static let actor = ActorId(data: Data("robotRobin".utf8) + Data(repeating: 0, count: 6))
   /// The first half of the robot's actor id: its key under `people`.
-  nonisolated static let person = String(
-    Data("robotRob".utf8).map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined())
+  nonisolated static let person = hexadecimal("robotRob".utf8)
   private static let keystroke: Duration = .milliseconds(15)
   /// How often to tell other people that it is still there.
   private static let heartbeat: Duration = .seconds(15)

@@ -1,3 +1,4 @@
+import Automerge
 import Crypto
 
 /// A token of the access file, as its digest: the token itself is neither kept in memory nor logged.
@@ -17,7 +18,7 @@ public struct AccessToken: Hashable, Sendable {
   }
 
   /// The digest.
-  var hexadecimal: String { digest.map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined() }
+  var hexadecimal: String { Automerge.hexadecimal(digest) }
 
   /// Compares in constant time, so that the time does not reveal how much of the two is equal.
   func isEqual(to other: AccessToken) -> Bool {

@@ -1,3 +1,4 @@
+import Automerge
 import AutomergeRepo
 import Crypto
 import WebSocketNetwork
@@ -27,11 +28,7 @@ public struct KnownServer: Hashable, Sendable {
 
   // MARK: Storage
 
-  var key: StorageKey { Self.prefix + [Self.hexadecimal(SHA256.hash(data: Array(url.description.utf8)))] }
-
-  private static func hexadecimal(_ bytes: some Sequence<UInt8>) -> String {
-    bytes.map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()
-  }
+  var key: StorageKey { Self.prefix + [hexadecimal(SHA256.hash(data: Array(url.description.utf8)))] }
 
   /// The address is stored in the clear; the token, and a URL with a query, are sealed.
   func record(sealedBy seal: inout TokenSeal) -> CBOR {
