@@ -53,8 +53,9 @@ struct RestoredPieces {
       + (byCopies[block] ?? []).compactMap { pieces[$0].original(of: element) }
   }
 
-  /// The last of `count` elements from one on that ends what a piece restored of them, and for whose copy `body` has a result;
-  /// of several such pieces the one added last.
+  /// Searches the pieces that restored some of `count` elements, those that reach furthest first, and of equals the one
+  /// added last. Returns the first result of `body` for a copy of the furthest element, and how far that element is from
+  /// `first`.
   func last<Result>(
     of first: OpId, count: Int, _ body: (_ copy: OpId) -> Result?
   ) -> (offset: Int, result: Result)? {

@@ -1,7 +1,7 @@
 /// The peers' messages about a document that is being loaded, in the order in which they came.
 ///
-/// The first message of each peer is kept; further ones within limits. A peer of which one was left out is remembered, so that
-/// it gets an answer all the same.
+/// Keeps each peer's first message, and further ones within limits. Remembers the peers with messages that were left
+/// out, so that they are answered nevertheless.
 struct QueuedMessages {
   typealias Message = (content: RepoMessage.Content, peer: PeerId)
 
@@ -13,17 +13,17 @@ struct QueuedMessages {
   static let overheadByteCount = 128
 
   private(set) var messages: [Message] = []
-  /// The peers of which a message was left out. None of their later messages is kept.
+  /// The peers with messages that were left out. Their later messages are not kept.
   private(set) var missed: Set<PeerId> = []
   private var countOfPeer: [PeerId: Int] = [:]
 
-  /// The peers of which messages wait, in order.
+  /// The peers whose messages wait, in order.
   var peers: [PeerId] { countOfPeer.keys.sorted() }
 
   /// How much a message counts while it waits.
   static func byteCount(of content: RepoMessage.Content) -> Int { content.byteCount + overheadByteCount }
 
-  /// Keeps a message, or returns false and remembers that one of its peer was left out.
+  /// Keeps a message, or returns false and remembers its peer.
   mutating func add(_ content: RepoMessage.Content, from peer: PeerId) -> Bool {
     let count = countOfPeer[peer] ?? 0
     let furtherCount = messages.count - countOfPeer.count

@@ -28,7 +28,7 @@ extension DocumentSync {
     return [.refused(peer, .malformed)]
   }
 
-  /// Answers a peer of which messages were not taken, and asks it for all that was in them.
+  /// Answers a peer whose messages were not taken, and asks for everything in them again.
   mutating func missed(_ peer: PeerId, _ access: Access, _ document: Document) -> [Effect] {
     let isNew = index(of: peer) == nil
     let index = link(to: peer, access)

@@ -11,7 +11,7 @@ final class BufferBinding {
   var note: NoteDocument
   var id: DocumentId { handle.id }
   var key: NoteKey { NoteKey(handle.id, item: note.item) }
-  /// Tells this buffer from others that the editor has of the note.
+  /// Distinguishes this buffer from others that the editor has of the note.
   var place: BufferKey { hold.key }
   var buffer: OpenBuffer
   unowned let editor: Editor
