@@ -106,7 +106,7 @@ final class Notebook {
   func refresh(_ id: DocumentId) async throws(StorageError) {
     for read in 1...Self.maximumReads {
       let count = changeCounts[id]
-      let known = keys(of: id).compactMap { shared[$0]?.asKnownNow }
+      let known = keys(of: id).map { ($0, shared[$0]?.asKnownNow) }
       let items = try await storage.loadRange([NoteRecord.collection, id.description])
       var found: [NoteRecord] = []
       for item in items {
@@ -116,7 +116,7 @@ final class Notebook {
       }
       // A person who types may change the record each time. What is changed and not stored stays in any case.
       let isSame = changeCounts[id] == count
-      guard isSame || read == Self.maximumReads, known.allSatisfy(\.isStillKnown) else { continue }
+      guard isSame || read == Self.maximumReads, known.allSatisfy(isStillKnown) else { continue }
       if isSame, items.isEmpty, self[id]?.deletedSince != nil { forget(NoteKey(id)) }
       for record in found { take(record) }
       return
@@ -180,8 +180,16 @@ final class Notebook {
     for _ in 0..<Self.maximumReads {
       let known = shared[key]?.asKnownNow
       guard let record = try await stored(key) else { return }
-      if known?.isStillKnown ?? true { return take(record) }
+      if isStillKnown(key, known) { return take(record) }
     }
+  }
+
+  /// Whether a record that was read is not older than what is known of it: this process may have changed the record for the
+  /// first time, and stored it, since the reading began.
+  ///
+  /// - Parameter known: what was known of it when the reading began; nil if the record had not been changed here
+  private func isStillKnown(_ key: NoteKey, _ known: SharedRecord?) -> Bool {
+    known?.isStillKnown ?? (shared[key] == nil)
   }
 
   /// The record as stored; nil if there is none.

@@ -21,6 +21,26 @@ import Testing
     #expect(notebook[id]?.title == "New")
   }
 
+  /// After a start no record has been changed yet: the first change may fall into a reading.
+  @Test(arguments: [true, false])
+  func theFirstChangeOfARecordStaysIfItIsStoredWhileTheRecordIsReadAgain(alone: Bool) async throws {
+    let storage = ReadHook()
+    var random = RandomSource()
+    let (id, new) = (DocumentId.random(using: &random), DocumentId.random(using: &random))
+    let date = Date(timeIntervalSince1970: 1_700_000_000)
+    let before = Notebook(storage: storage)
+    before.remember(
+      NoteRecord(id: id, item: nil, title: "Trip", created: date, modified: date, path: "/notes/Trip.md"))
+    try await before.save(id)
+    let notebook = Notebook(storage: storage)
+    try await notebook.load()
+    storage.afterNextRead = { try? await notebook.move(id, to: new, undoing: [], at: date) }
+    if alone { try await notebook.refresh(NoteKey(id)) } else { try await notebook.refresh(id) }
+    #expect(storage.afterNextRead == nil)
+    #expect(notebook[id]?.successor == new && notebook[id]?.path == nil)
+    #expect(notebook.record(atPath: "/notes/Trip.md")?.id == new)
+  }
+
   @Test func whatAnotherProcessHasStoredOfARecordStaysWhenThisOneStoresItsOwn() async throws {
     let storage = InMemoryStorage()
     var random = RandomSource()
@@ -56,6 +76,8 @@ private final class ReadHook: StorageProvider {
   private let base = InMemoryStorage()
   var duringRead: (() -> Void)?
   var beforeNextRead: (() async -> Void)?
+  /// Called when the bytes have been read, before the reader has them.
+  var afterNextRead: (() async -> Void)?
 
   func loadRange(_ prefix: StorageKey) async throws(StorageError) -> [StoredItem] {
     let hook = duringRead
@@ -63,10 +85,22 @@ private final class ReadHook: StorageProvider {
     let items = try await base.loadRange(prefix)
     duringRead = nil
     hook?()
+    await callAfterRead()
     return items
   }
 
-  func load(_ key: StorageKey) async throws(StorageError) -> Data? { try await base.load(key) }
+  func load(_ key: StorageKey) async throws(StorageError) -> Data? {
+    let data = try await base.load(key)
+    await callAfterRead()
+    return data
+  }
+
+  private func callAfterRead() async {
+    let hook = afterNextRead
+    afterNextRead = nil
+    await hook?()
+  }
+
   func save(_ key: StorageKey, _ data: Data) async throws(StorageError) { try await base.save(key, data) }
   func remove(_ key: StorageKey) async throws(StorageError) { try await base.remove(key) }
   func removeRange(_ prefix: StorageKey) async throws(StorageError) { try await base.removeRange(prefix) }
