@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Every test: each plugin's own, then Swift's in stages. Ends with what failed and what was skipped.
+# The linters and every test, in stages. Ends with what failed and what was skipped.
 #
 # The stages are separate processes because tests that wait for children and sockets hold threads of Swift's pool (there are
 # as many as cores): beside them, a test with a deadline in real time can starve without anything being wrong. What hostile
@@ -55,6 +55,7 @@ stage() {
     "documents") in_process_tests "$1" --filter '^(Automerge|AutomergeUtilities|JSONRPC|NotesServer)Tests\.' ;;
     "repositories, stores and loops")
       in_process_tests "$1" --filter '^(AutomergeRepo|AutomergeRepoConformance|Store|UV)Tests\.|^(ProviderGuide|Interop)\.' ;;
+    "the linters") run "$1" Tests/lint.sh ;;
     "the Vim plugin's tests") run "$1" editor-plugins/vim/test/run.sh ;;
     "the Emacs plugin's tests") run "$1" editor-plugins/emacs/test/run.sh ;;
     "a scenario on the screens of all editors") run "$1" python3 Tests/Screens/play.py --short ;;
@@ -79,6 +80,7 @@ cat >"$logs/queue" <<'END'
 editors
 documents
 repositories, stores and loops
+the linters
 the Vim plugin's tests
 the Emacs plugin's tests
 a scenario on the screens of all editors

@@ -35,12 +35,13 @@ extension OpenBuffer {
       version: version, rev: lastSentRev, edits: edits, bytes: source.measure.utf8, cause: unsentCause)
   }
 
-  /// Call when the client has answered the offer that was made for `version`.
-  mutating func offerAnswered(isApplied: Bool, version: Int) {
-    guard offer == .offered else { return }
+  /// Call when the client has answered the offer of `edit`. The answer may come after the change that showed the edit, when
+  /// the next one is on its way; it says nothing about that one.
+  mutating func offerAnswered(_ edit: BufferEdit, isApplied: Bool) {
+    guard offer == .offered, inFlight.first?.rev == edit.rev else { return }
     if isApplied { return offer = .claimed }
     // The client may have changed its text before it heard of the edit; then the next one can be made for that text.
-    revertOffer(version == self.version ? .refused : .idle)
+    revertOffer(edit.version == version ? .refused : .idle)
   }
 
   private mutating func revertOffer(_ next: Offer) {

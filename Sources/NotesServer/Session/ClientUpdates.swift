@@ -65,7 +65,7 @@ final class ClientUpdates {
   private func offerEdit() {
     guard editor.client.takesEdits, let edit = binding.buffer.nextOffer(source: binding.source) else { return }
     editor.ask(ApplyEditRequest(uri: binding.uri, edit: edit)) { [weak binding] isApplied in
-      binding?.buffer.offerAnswered(isApplied: isApplied, version: edit.version)
+      binding?.buffer.offerAnswered(edit, isApplied: isApplied)
       binding?.updates.sendEdit()
     }
   }

@@ -56,7 +56,7 @@ import Testing
     #expect(edit.version == 1 && edit.edits.map(\.newText) == [Array("zero\n".utf8)])
     desk.remote(0, "minus one\n")
     #expect(desk.offer() == nil)
-    desk.buffer.offerAnswered(isApplied: true, version: 1)
+    desk.buffer.offerAnswered(edit, isApplied: true)
     #expect(desk.offer() == nil, "a client's answer alone is not enough")
     #expect(desk.client == "one\n")
     desk.shows("zero\none\n")
@@ -72,42 +72,60 @@ import Testing
     #expect(desk.text == "one more\ntwo\n" && desk.offer() == nil)
   }
 
-  @Test func aSkippedEditIsNoDeletion() {
+  @Test func aSkippedEditIsNoDeletion() throws {
     let desk = Desk("one\n")
     desk.remote(4, "two\n")
-    #expect(desk.offer() != nil)
-    desk.buffer.offerAnswered(isApplied: true, version: 1)
+    let edit = try #require(desk.offer())
+    desk.buffer.offerAnswered(edit, isApplied: true)
     desk.shows("one more\n")
     #expect(desk.text == "one more\ntwo\n")
     #expect(desk.offer()?.version == 2)
   }
 
-  @Test func aRefusedEditWaitsForTheNextChange() {
+  /// A client sends the change that shows an edit at once and its answer later: the next edit may be on its way then.
+  @Test(arguments: [true, false]) func aLateAnswerSaysNothingAboutTheNextEdit(isApplied: Bool) throws {
     let desk = Desk("one\n")
     desk.remote(4, "two\n")
-    #expect(desk.offer() != nil)
-    desk.buffer.offerAnswered(isApplied: false, version: 1)
+    let first = try #require(desk.offer())
+    desk.shows("one\ntwo\n")
+    desk.remote(8, "three\n")
+    let second = try #require(desk.offer())
+    desk.buffer.offerAnswered(first, isApplied: isApplied)
+    // Typed before the client has heard of the second edit, which it applies then.
+    desk.shows("one!\ntwo\n")
+    #expect(desk.offer() == nil, "the second edit is still on its way")
+    desk.shows("one!\ntwo\nthree\n")
+    #expect(desk.text == "one!\ntwo\nthree\n" && desk.client == desk.text)
+    desk.buffer.offerAnswered(second, isApplied: true)
+    #expect(desk.offer() == nil)
+  }
+
+  @Test func aRefusedEditWaitsForTheNextChange() throws {
+    let desk = Desk("one\n")
+    desk.remote(4, "two\n")
+    let edit = try #require(desk.offer())
+    desk.buffer.offerAnswered(edit, isApplied: false)
     #expect(desk.offer() == nil)
     desk.shows("one!\n")
     #expect(desk.offer() != nil && desk.text == "one!\ntwo\n")
   }
 
-  @Test func anEditRefusedForAVersionThatIsPastIsOfferedAtOnce() {
+  @Test func anEditRefusedForAVersionThatIsPastIsOfferedAtOnce() throws {
     let desk = Desk("one\n")
     desk.remote(4, "two\n")
-    #expect(desk.offer() != nil)
+    let edit = try #require(desk.offer())
     desk.shows("one!\n")
     #expect(desk.offer() == nil)
-    desk.buffer.offerAnswered(isApplied: false, version: 1)
+    desk.buffer.offerAnswered(edit, isApplied: false)
     #expect(desk.offer()?.version == 2)
   }
 
-  @Test func anEditMadeInALaterTextIsKnownAgain() {
+  @Test func anEditMadeInALaterTextIsKnownAgain() throws {
     let desk = Desk("one\n")
     desk.remote(4, "two\n")
-    #expect(desk.offer() != nil)
+    let edit = try #require(desk.offer())
     desk.shows("zero\none\n")
-    desk.buffer.offerAnswered(isApplied: true, version: 1)
+    desk.buffer.offerAnswered(edit, isApplied: true)
     desk.shows("zero\ntwo\none\n")
     #expect(desk.text == "zero\ntwo\none\n", "it is where the client put it, and once")
     #expect(desk.offer() == nil)
