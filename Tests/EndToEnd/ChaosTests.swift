@@ -50,8 +50,8 @@ private final class Chaos {
   init(seed: UInt64) throws {
     self.seed = seed
     random = SplitMix64(seed: seed)
-    let kinds: [any EditorUnderTest.Type] = [VimUnderTest.self, EmacsUnderTest.self]
-    let pair = [(0, 1), (1, 0), (0, 0), (1, 1)][Int(seed % 4)]
+    let kinds: [any EditorUnderTest.Type] = [VimUnderTest.self, EmacsUnderTest.self, NeovimUnderTest.self]
+    let pair = [(0, 1), (1, 2), (2, 0), (1, 0), (0, 2), (2, 1), (0, 0), (1, 1), (2, 2)][Int(seed % 9)]
     isMeeting = seed % 3 == 0
     host = try ChaosPerson("Ana", kinds[pair.0], key: "j", seed: seed)
     guest = try ChaosPerson("Ben", kinds[pair.1], key: "k", seed: seed &+ 500)

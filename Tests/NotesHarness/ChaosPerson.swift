@@ -58,7 +58,7 @@ public final class ChaosPerson {
   public func typeWord(aboveLine line: Int) throws {
     let word = newWord()
     switch editor {
-    case is VimUnderTest:
+    case is any VimLikeUnderTest:
       try editor.session.terminal.press("Escape")
       try editor.session.terminal.type("\(line)GO\(word)")
       try editor.session.terminal.press("Escape")
@@ -79,16 +79,22 @@ public final class ChaosPerson {
   /// The texts of all buffers that have a file.
   public func buffers() throws -> [String] {
     let code =
-      editor is VimUnderTest
-      ? #"map(filter(getbufinfo({'bufloaded': 1}), {_, b -> getbufvar(b.bufnr, '&buftype') == ''}), {_, b -> join(getbufline(b.bufnr, 1, '$'), "\n")})"#
+      editor is any VimLikeUnderTest
+      ? vim(
+        #"map(filter(getbufinfo({'bufloaded': 1}), {_, b -> getbufvar(b.bufnr, '&buftype') == ''}), {_, b -> join(getbufline(b.bufnr, 1, '$'), "\n")})"#)
       : #"(vconcat (delq nil (mapcar (lambda (b) (with-current-buffer b (and buffer-file-name (save-restriction (widen) (buffer-substring-no-properties (point-min) (point-max)))))) (buffer-list))))"#
     return try editor.evaluate(code).arrayValue?.compactMap(\.stringValue) ?? []
+  }
+
+  /// Vim's expression, as the editor evaluates it.
+  private func vim(_ expression: String) -> String {
+    editor is NeovimUnderTest ? "vim.fn.eval([==[\(expression)]==])" : expression
   }
 
   /// Saves as a person would, and cancels any question that the save asks. Vim's disappears with the next key; Emacs's
   /// would stay, and with it the news that waits for its answer.
   public func save() throws {
-    if editor is VimUnderTest {
+    if editor is any VimLikeUnderTest {
       try editor.session.terminal.press("Escape")
       try editor.session.terminal.type(":w")
       try editor.session.terminal.press("Enter")
@@ -133,7 +139,7 @@ public final class ChaosPerson {
 
   /// The messages that this person's editors have shown, including editors that were killed.
   public func messages() throws -> String {
-    let code = editor is VimUnderTest ? "execute('messages')" : Self.emacsMessages
+    let code = editor is any VimLikeUnderTest ? vim("execute('messages')") : Self.emacsMessages
     return toldBefore + (try editor.evaluate(code).stringValue ?? "")
   }
 

@@ -88,15 +88,28 @@ local function answer(socket, message)
   socket:write(vim.json.encode({ id, value }) .. "\n")
 end
 
+-- Neovim answers nothing while it asks whether to write a file, or for a key: says no, as a person would. (Vim answers, and the
+-- next key says no.)
+local waiting = 0
+local function leave_question()
+  local mode = vim.api.nvim_get_mode().mode
+  if waiting > 0 and (mode == "r?" or mode == "r") then vim.api.nvim_input("<Esc>") end
+end
+
 local port = tonumber(vim.env.NOTES_TEST_PORT)
 if port then
   local socket, pending = vim.loop.new_tcp(), ""
+  vim.loop.new_timer():start(50, 50, leave_question)
   socket:connect("127.0.0.1", port, function(problem)
     if problem then os.exit(1) end
     socket:read_start(function(_, chunk)
       pending = pending .. (chunk or "")
       for line in pending:gmatch("([^\n]*)\n") do
-        vim.schedule(function() answer(socket, vim.json.decode(line)) end)
+        waiting = waiting + 1
+        vim.schedule(function()
+          waiting = waiting - 1
+          answer(socket, vim.json.decode(line))
+        end)
       end
       pending = pending:match("[^\n]*$")
     end)
