@@ -141,12 +141,12 @@ final class Editor: SiblingRequestPerforming {
 
   /// Tells every buffer of a document; a meeting may have several.
   func deliver(_ event: JSONValue, to id: DocumentId) {
-    let open = buffers.bindings(of: id)
+    let open = buffers.uris(of: id)
     guard isRunning, !open.isEmpty, case .object(var members) = limited.passed(event) else { return deliver(event) }
-    for binding in open.sorted(by: { $0.uri < $1.uri }) {
-      members["uri"] = .string(binding.uri)
+    for uri in open {
+      members["uri"] = .string(uri)
       send(.object(members))
-      binding.updates.toldOfStatus()
+      if case .attached(let binding)? = buffers[uri] { binding.updates.toldOfStatus() }
     }
   }
 

@@ -76,9 +76,21 @@ final class EditorBuffers {
     for other in others { other.othersChanged(edits, cause: cause) }
   }
 
-  /// The URI of a buffer that shows the document; if there is none, of the note's file.
+  /// The URI of a buffer that shows the document, or will when the document is here; if there is none, of the note's file.
   func uri(of document: DocumentId) -> String? {
-    bindings(of: document).map(\.uri).min() ?? service.notebook[document]?.path.map(FileURI.uri(path:))
+    bindings(of: document).map(\.uri).min() ?? uris(of: document).first
+      ?? service.notebook[document]?.path.map(FileURI.uri(path:))
+  }
+
+  /// The URIs of the buffers that show the document, or will when it is here, in order.
+  func uris(of document: DocumentId) -> [String] {
+    buffers.filter { _, buffer in
+      switch buffer {
+      case .attached(let binding): binding.id == document
+      case .opening(let opening): opening.key.document == document && !opening.isClosed
+      case .plain: false
+      }
+    }.keys.sorted()
   }
 
   // MARK: Order

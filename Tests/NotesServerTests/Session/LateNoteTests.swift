@@ -246,6 +246,21 @@ import Testing
     return ben
   }
 
+  /// The meeting itself has no file.
+  @Test func whatHappensToAMeetingIsToldInTheBufferOfAnItemThatHasNotArrived() async throws {
+    let meeting = try hostedNote("tea\n").id
+    let ben = ServiceUnderTest(world)
+    let date = world.clock.date
+    let item = NoteRecord(id: meeting, item: "drinks", title: "Drinks", created: date, modified: date, path: path)
+    ben.files[path] = Array("tea\n".utf8)
+    try await ben.service.notebook.storage.commit(ben.service.notebook.storing(item, withBase: true))
+    try await ben.start()
+    ben.open(uri, "tea\n", reattach: true)
+    try await ben.wait(for: "the news") { !ben.events("waiting").isEmpty }
+    ben.sharing.onChange?(.unshared(ben.service.repo.peerId, name: "Ana", meeting))
+    #expect(ben.events("unshared").map { $0["uri"]?.stringValue } == [uri])
+  }
+
   @Test func aBufferThatIsClosedBeforeItsNoteArrivesIsMergedLaterAndTheJournalHasItUntilThen() async throws {
     let (note, log) = (try hostedNote("tea\n"), WrittenJournal())
     let ben = try await waiting(for: note, with: "tea\nmine\n", journal: log)
