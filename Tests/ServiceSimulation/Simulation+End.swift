@@ -23,14 +23,22 @@ extension Simulation {
     } catch {
       throw failure(describeTexts())
     }
-    let text = try checkedText()
+    _ = try checkedText()
     do {
       try await wait(for: "the status of all", within: Self.settlingTime) { doubts.isEmpty }
     } catch {
       throw failure("these editors have a wrong status: " + doubts.joined(separator: "; "))
     }
-    try await closeAll(text)
+    await pass(Self.lookingTime)
+    try await wait(for: "equal texts again", within: Self.settlingTime) {
+      textsAreEqual && documentsAreEqual && doubts.isEmpty
+    }
+    try await closeAll(checkedText())
   }
+
+  /// The time in which a service merges what another program has written. After an undo such words are uncertain, and nothing
+  /// else waits for them.
+  private static let lookingTime: Duration = .seconds(3)
 
   /// Whether no service has anything to send to its editor, and no service has news of a note that its editor has
   /// closed.
