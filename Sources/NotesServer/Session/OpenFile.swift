@@ -239,6 +239,8 @@ final class OpenFile {
       case .found(let bytes, let mark):
         try await take(bytes, at: mark, readFrom: date...max(date, environment.clock.date))
       }
+      // Another process would take what the editor has not written, and another program has, for deleted words.
+      if planned != nil, !claims.written.isEmpty { self.turn = turn }
       // Another process may open the note next. Words that this one has merged from the file must not seem new to it.
       if held != nil, seen.digest == nil { try await storeOpened() }
     } catch let error as StorageError {

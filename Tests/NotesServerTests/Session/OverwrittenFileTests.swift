@@ -60,6 +60,25 @@ import Testing
     #expect(ana.text(of: id) == "milk\ntea typed again\n")
   }
 
+  /// The other process would take the line that the editor did not show for deleted.
+  @Test func noOtherProcessLooksAtTheFileBetweenTheEditorsReportAndTheMerge() async throws {
+    let (id, ana) = try await opened()
+    ana.files[path] = Array("tea\nmilk\n".utf8)
+    ana.send("workspace/didChangeWatchedFiles", ["changes": [["uri": .string(uri), "type": 2]]])
+    try await ana.wait(for: "the line") {
+      ana.text(of: id) == "tea\nmilk\n" && !ana.service.openFiles.isBusy(NoteKey(id))
+    }
+    ana.change(uri, "eggs\ntea\n", version: 2)
+    ana.files[path] = Array("eggs\ntea\nham\n".utf8)
+    ana.send("textDocument/didSave", ["textDocument": ["uri": .string(uri)]])
+    func isFree() -> Bool { ana.files.claim("file-" + NoteKey(id).lockName, exclusively: true) != nil }
+    try await ana.waitAsTimeStands(for: "the first look") { ana.service.openFiles.isWaiting(NoteKey(id)) }
+    #expect(!isFree())
+    try await ana.wait(for: "the other line") { ana.text(of: id)?.contains("ham") ?? false }
+    try await ana.wait(for: "the end of the look") { isFree() }
+    #expect(ana.text(of: id)?.split(separator: "\n").sorted() == ["eggs", "ham", "milk", "tea"])
+  }
+
   @Test func itIsMergedThoughTheBufferIsClosedAtOnce() async throws {
     let (id, ana) = try await opened()
     overwrite(ana, claims: false)
