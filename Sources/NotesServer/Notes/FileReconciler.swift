@@ -127,6 +127,7 @@ final class FileReconciler {
       try await notebook.save(key)
     }
     if !file.isSame, let others = try await environment.files.replace(path, file.bytes, of: found) {
+      keepUntilMerged(others, key)
       try await takeIn(others, thatReplaced: contents, of: note, key, handle)
     }
     let base = TextBase(writing: text, file.finalNewlineStep, at: heads, of: note)
@@ -140,6 +141,7 @@ final class FileReconciler {
     // Together with the changes that the base names: another process may read both at any moment.
     try await notebook.save(key, with: handle)
     environment.journal.fileIsStored(key)
+    environment.journal.mergedOverwritten(key)
     written[key] = text.count < FileComparison.maximumBytesAtOnce ? nil : await WrittenFile(file.bytes, base)
     try await followTitle(key, handle)
   }
@@ -194,6 +196,16 @@ final class FileReconciler {
     } || toNow.isIdentity
   }
 
+  /// No file has this text any more, and merging it takes a while.
+  private func keepUntilMerged(_ others: [UInt8], _ key: NoteKey) {
+    if others.count <= RunJournal.maximumChangesBytes {
+      environment.journal.overwrote(others, key, on: environment.clock.date)
+    } else {
+      // Writing it to the journal would block the loop.
+      recoveredTexts.keepSoon(key.document, RecoveredText.overwritten, others)
+    }
+  }
+
   /// Merges what another program wrote to the file between our reading and our writing. The file is written again a little
   /// later.
   private func takeIn(
@@ -202,8 +214,7 @@ final class FileReconciler {
     guard let others = try? FileContents(reading: bytes, known: notebook[key]?.shape) else {
       try await recoveredTexts.keep(
         RecoveredText(
-          id: key.document, stamp: recoveredTexts.newStamp(), reason: "another program wrote it to the file",
-          text: bytes))
+          id: key.document, stamp: recoveredTexts.newStamp(), reason: RecoveredText.overwritten, text: bytes))
       return recoveredTexts.tellSoon()
     }
     let now = DocumentText(note).allUTF8

@@ -15,6 +15,8 @@ struct JournalFrame: Hashable {
   var files: [FileNews] = []
   /// The texts that editors reported as written to working files.
   var written: [Client] = []
+  /// The texts of other programs that this process has written over and may not have merged.
+  var overwritten: [Client] = []
 
   /// A change of one editor's copy of a note.
   struct Client: Hashable {
@@ -23,7 +25,7 @@ struct JournalFrame: Hashable {
       case has(ClientBase)
       /// An edit was sent that leads to the document's text at these heads.
       case sent(ClientBase.Sent)
-      /// It closed the buffer with this text before the text was merged.
+      /// It closed the buffer with this text before the text was merged; or, of a file, another program had written it.
       case left(LeftText)
       case closed
     }
@@ -66,7 +68,8 @@ struct JournalFrame: Hashable {
   }
 
   private func encode(into writer: inout CBORWriter) {
-    writer.map(1 + [changes.isEmpty, clients.isEmpty, files.isEmpty, written.isEmpty].count { !$0 })
+    writer.map(
+      1 + [changes.isEmpty, clients.isEmpty, files.isEmpty, written.isEmpty, overwritten.isEmpty].count { !$0 })
     writer.text("document")
     writer.bytes(document.bytes)
     if !changes.isEmpty {
@@ -87,6 +90,11 @@ struct JournalFrame: Hashable {
       writer.text("written")
       writer.array(written.count)
       for client in written { client.encode(into: &writer) }
+    }
+    if !overwritten.isEmpty {
+      writer.text("overwritten")
+      writer.array(overwritten.count)
+      for text in overwritten { text.encode(into: &writer) }
     }
   }
 
@@ -121,15 +129,16 @@ struct JournalFrame: Hashable {
       document: id, changes: record["changes"]?.bytes.map { Array($0) } ?? [],
       clients: record["clients"]?.array?.compactMap(Client.init) ?? [],
       files: record["files"]?.array?.compactMap(FileNews.init) ?? [],
-      written: record["written"]?.array?.compactMap(Client.init) ?? [])
+      written: record["written"]?.array?.compactMap(Client.init) ?? [],
+      overwritten: record["overwritten"]?.array?.compactMap(Client.init) ?? [])
   }
 
   init(
     document: DocumentId, changes: [UInt8] = [], clients: [Client] = [], files: [FileNews] = [],
-    written: [Client] = []
+    written: [Client] = [], overwritten: [Client] = []
   ) {
     (self.document, self.changes, self.clients, self.files) = (document, changes, clients, files)
-    self.written = written
+    (self.written, self.overwritten) = (written, overwritten)
   }
 }
 
@@ -202,6 +211,8 @@ struct JournalContent {
   var left: [NoteKey: JournalFrame.Client.LeftText] = [:]
   /// The texts that editors last reported as written to working files.
   var written: [NoteKey: ClientBase] = [:]
+  /// The texts of other programs that it had written over and not merged.
+  var overwritten: [NoteKey: JournalFrame.Client.LeftText] = [:]
 
   init(_ frames: [JournalFrame]) {
     for frame in frames {
@@ -221,6 +232,10 @@ struct JournalContent {
       }
       for client in frame.written {
         if case .has(let base) = client.news { written[NoteKey(frame.document, item: client.item)] = base }
+      }
+      for text in frame.overwritten {
+        let key = NoteKey(frame.document, item: text.item)
+        if case .left(let text) = text.news { overwritten[key] = text } else { overwritten[key] = nil }
       }
     }
   }

@@ -117,7 +117,9 @@ final class KilledJournals {
           content.clients.map { .save($0.value.item($0.key.note, run: $0.key.record(of: run))) }
             + content.files.map { .save($0.value.stored($0.key.document, run: run)) }
             + content.written.map { .save($0.value.item($0.key, run: run, .written)) })
-        try await keep(content.left.map { RecoveredText($0.value, of: $0.key.document, by: run) }, storage)
+        try await keep(
+          content.left.map { RecoveredText($0.value, of: $0.key.document, by: run) }
+            + content.overwritten.map { RecoveredText(overwritten: $0.value, of: $0.key.document, by: run) }, storage)
         guard unplaced.isEmpty else {
           waiting.formUnion(unplaced)
           log.warning("The journal of a process that was killed is kept: not here yet: \(unplaced.count) documents.")

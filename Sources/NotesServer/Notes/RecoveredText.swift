@@ -41,6 +41,14 @@ struct RecoveredText {
       reason: "it was closed before it was merged", text: left.text)
   }
 
+  /// The text of another program that a process wrote over, and was killed before it had merged it.
+  init(overwritten text: JournalFrame.Client.LeftText, of id: DocumentId, by run: String) {
+    self.init(
+      id: id, stamp: Stamp(time: text.time, run: RunJournal.shortName(run)), reason: Self.overwritten, text: text.text)
+  }
+
+  static let overwritten = "another program wrote it to the file"
+
   var item: StoredItem {
     StoredItem(
       key: [Self.collection, id.description, stamp.description],

@@ -25,8 +25,7 @@ final class RunJournal {
   private var fileAhead: (text: FileText, handle: DocHandle)?
   /// What working files were found to contain and the store may not have, the latest of each.
   private var fileNews: [NoteKey: FileNews] = [:]
-  /// The texts of closed buffers that are not merged yet.
-  private var left: [NoteKey: JournalFrame.Client.LeftText] = [:]
+  private var texts = JournaledTexts()
   /// Entries whose changes have not left this process yet.
   private var held: [UInt8] = []
   private var state = State.working
@@ -85,14 +84,14 @@ final class RunJournal {
   /// Call when an editor closes a buffer whose text is not merged yet. If this process is killed before `closed` or `keptLeft` is
   /// called, the next one keeps the text as a recovered one.
   func left(_ text: [UInt8], _ key: NoteKey, on date: Date) {
-    let text = JournalFrame.Client.LeftText(text: text, time: date.milliseconds)
-    left[key] = text
-    append(JournalFrame(document: key.document, clients: [JournalFrame.Client(item: key.item, news: .left(text))]))
+    let text = JournaledTexts.Text(text: text, time: date.milliseconds)
+    texts.left[key] = text
+    append(JournaledTexts.frame(left: text, key))
   }
 
   /// Call when the text of a closed buffer is kept elsewhere.
   func keptLeft(_ key: NoteKey) {
-    guard left[key] != nil else { return }
+    guard texts.left[key] != nil else { return }
     let buffer = BufferKey(key)
     appendClosed(buffer)
     // The editor may have the note open under another URI.
@@ -100,7 +99,7 @@ final class RunJournal {
   }
 
   private func appendClosed(_ key: BufferKey) {
-    left[key.note] = nil
+    texts.left[key.note] = nil
     append(JournalFrame(document: key.document, clients: [JournalFrame.Client(key, .closed)]))
   }
 
@@ -147,6 +146,20 @@ final class RunJournal {
     guard text.base.textByteCount <= FileNews.maximumTextBytes else { return }
     append(
       JournalFrame(document: key.document, written: [JournalFrame.Client(item: key.item, news: .has(text))]))
+  }
+
+  /// Call when this process has written over what another program had just written to a file. If this process is killed before
+  /// `mergedOverwritten` is called, the next one keeps the text as a recovered one.
+  func overwrote(_ text: [UInt8], _ key: NoteKey, on date: Date) {
+    let text = JournaledTexts.Text(text: text, time: date.milliseconds)
+    texts.overwritten[key] = text
+    append(JournaledTexts.frame(overwritten: text, key))
+  }
+
+  /// Call when the text is merged, and stored.
+  func mergedOverwritten(_ key: NoteKey) {
+    guard texts.overwritten.removeValue(forKey: key) != nil else { return }
+    append(JournaledTexts.frame(overwritten: nil, key))
   }
 
   /// Call when the store has what this file contains.
@@ -247,9 +260,7 @@ final class RunJournal {
       hold(JournalFrame(document: key.document, clients: [JournalFrame.Client(key, .has(base))]))
     }
     for (key, news) in fileNews { hold(JournalFrame(document: key.document, files: [news])) }
-    for (key, text) in left {
-      hold(JournalFrame(document: key.document, clients: [JournalFrame.Client(item: key.item, news: .left(text))]))
-    }
+    for frame in texts.frames { hold(frame) }
   }
 
   /// Starts a new segment. Once everything in the earlier ones is stored, they are removed.

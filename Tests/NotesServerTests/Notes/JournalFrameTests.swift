@@ -59,6 +59,12 @@ import Testing
       JournalFrame(document: id, changes: [1], files: [file(1, after: nil), file(2, after: 1, item: "tea")]),
       JournalFrame(document: id, written: [JournalFrame.Client(item: "tea", news: .has(base(2)))]),
       frame(.left(JournalFrame.Client.LeftText(text: Array("tea\n".utf8), time: 5))),
+      JournalFrame(
+        document: id,
+        overwritten: [
+          JournalFrame.Client(
+            item: "tea", news: .left(JournalFrame.Client.LeftText(text: Array("tea\n".utf8), time: 5)))
+        ]),
     ]
     #expect(JournalFrame.all(in: frames.flatMap(\.encoded)) == frames)
   }

@@ -220,6 +220,37 @@ import Testing
     #expect(left[NoteKey(id, item: "tea")]?.text == Array("more\n".utf8))
   }
 
+  @Test(arguments: [true, false]) func theTextOfAnotherProgramThatWasWrittenOverIsKeptUnlessItIsMergedBeforeTheKill(
+    isMerged: Bool
+  ) async throws {
+    let log = WrittenJournal()
+    let handle = try await repo.create(doc: Document(), id: id)
+    try await handle.flush()
+    let killed = RunJournal(files: log, run: "0123456789abcdef0123456789abcdef")
+    killed.overwrote(Array("theirs\n".utf8), NoteKey(id), on: Date(milliseconds: 5))
+    // An editor opens and closes the note meanwhile.
+    killed.closed(BufferKey(NoteKey(id)), handle)
+    if isMerged { killed.mergedOverwritten(NoteKey(id)) }
+    files.journals["0123456789abcdef0123456789abcdef"] = log.writings.flatMap(\.self)
+    await journal.killed.recover(repo, storage)
+    let kept = try await storage.loadRange([RecoveredText.collection]).compactMap { RecoveredText($0) }
+    #expect(kept.map(\.text) == (isMerged ? [] : [Array("theirs\n".utf8)]))
+    #expect(kept.allSatisfy { $0.reason == "another program wrote it to the file" })
+  }
+
+  @Test func theTextOfAnotherProgramThatWasWrittenOverIsInAJournalThatBeginsAnew() async throws {
+    let log = WrittenJournal()
+    let journal = RunJournal(files: log, run: "cc")
+    journal.overwrote(Array("theirs\n".utf8), NoteKey(id), on: Date(milliseconds: 5))
+    log.isFull = true
+    journal.overwrote(Array("more\n".utf8), NoteKey(id, item: "tea"), on: Date(milliseconds: 6))
+    log.isFull = false
+    journal.resume()
+    let overwritten = JournalContent(JournalFrame.all(in: log.writings.last ?? [])).overwritten
+    #expect(overwritten[NoteKey(id)]?.text == Array("theirs\n".utf8))
+    #expect(overwritten[NoteKey(id, item: "tea")]?.text == Array("more\n".utf8))
+  }
+
   /// A peer may have it, and then brings it.
   @Test func whatAFileContainsWaitsForTheChangesThatItIsBasedOn() async throws {
     let handle = try await repo.create(doc: Document(), id: id)

@@ -51,6 +51,33 @@ import Testing
     try await ben.wait(for: "the file") { self.text(ben.files, "/notes/Shopping.md") == "plum green tea\n" }
   }
 
+  @Test func whatAnotherProgramWroteJustBeforeTheFileIsInTheJournalUntilItIsMerged() async throws {
+    let log = WrittenJournal()
+    let ben = ServiceUnderTest(world, journal: log)
+    try await ben.start()
+    let made = try await ben.request("notes/create", ["title": "Shopping", "text": "tea\n"])
+    let id = try #require(made["id"]?.stringValue.flatMap { DocumentId($0) })
+    let handle = try await ben.handle(of: id)
+    try await ben.wait(for: "quiet") { !ben.service.fileSync.isPlanned(id) }
+    let isFirst = Mutex(true)
+    ben.files.onReplace.withLock { [files = ben.files] in
+      $0 = { path in
+        let isNow = isFirst.withLock { value in
+          defer { value = false }
+          return value
+        }
+        if isNow { files.write(path, "tea\neggs\n") }
+      }
+    }
+    try type("green ", into: handle)
+    try await ben.service.fileSync.synchronize(handle)
+    #expect(ben.text(of: id) == "green tea\neggs\n")
+    let entries = JournalFrame.all(in: log.writings.flatMap(\.self))
+    let kept = entries.indices.compactMap { JournalContent(Array(entries[...$0])).overwritten[NoteKey(id)]?.text }
+    #expect(kept.contains(Array("tea\neggs\n".utf8)))
+    #expect(log.content.overwritten.isEmpty)
+  }
+
   @Test func aMeetingsFolderFollowsItsTitleThoughAnItemsFileIsJustBeingWritten() async throws {
     let ben = ServiceUnderTest(world)
     try await ben.start()
