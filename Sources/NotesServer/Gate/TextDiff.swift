@@ -33,7 +33,7 @@ enum TextDiff {
   }
 
   /// A replaced part: `old` of one text by `new` of the other. Either may be empty.
-  private struct Hunk {
+  struct Hunk {
     var old: Range<Int>
     var new: Range<Int>
   }
@@ -73,24 +73,16 @@ enum TextDiff {
       var matches = sequences.run()
       if grain == .lines { lineBudget = sequences.budget } else { wordBudget = sequences.budget }
       if grain != .lines { matches = worthKeeping(matches, tokens.old, tokens.new, by: grain) }
-      if grain == .words, finest == .words, placement == .withinLines {
-        let around = [oldRange.lowerBound..<a.lowerBound, a.upperBound..<oldRange.upperBound]
-        guard (around + matches.map { tokens.old.bytes($0.old..<$0.old + $0.count) }).contains(where: hasWord) else {
-          // The lines are different. If their line ends were kept, another person's replacement of the old lines would
-          // end up on the new ones.
-          hunks.append(Hunk(old: oldRange, new: newRange))
-          return
-        }
-      }
+      let first = hunks.count
       var (oldStart, newStart) = (0, 0)
       for match in matches + [.init(old: tokens.old.count, new: tokens.new.count, count: 0)] {
         refine(
           tokens.old.bytes(oldStart..<match.old), tokens.new.bytes(newStart..<match.new), after: grain)
         (oldStart, newStart) = (match.old + match.count, match.new + match.count)
       }
+      guard grain == .words, placement == .withinLines else { return }
+      hunks[first...] = RewrittenLines.hunks(hunks[first...], from: old, oldRange, to: new, newRange)[...]
     }
-
-    private func hasWord(_ range: Range<Int>) -> Bool { old[range].contains { WordKind($0) == .letter } }
 
     private mutating func refine(_ a: Range<Int>, _ b: Range<Int>, after grain: TextTokens.Grain) {
       if a.isEmpty && b.isEmpty { return }

@@ -42,14 +42,28 @@ import Testing
 
   @Test func noStrayLetterIsAnAnchor() { #expect(diff("abcdefg", "xbyzdwv") == ["+xbyzdwv", "-abcdefg"]) }
 
-  /// A line that another person writes above or below it does not separate it from its line feed.
-  @Test func inAWholeTextALineThatReplacesAnotherStandsAmongItsDeletedLetters() {
-    func diff(_ old: String, _ new: String) -> [String] { self.diff(old, new, placement: .withinLines) }
-    #expect(diff("a\nold\nb\n", "a\nnew\nb\n") == ["=2", "-o", "+new", "-ld"])
-    #expect(diff("a\nold\nb\n", "a\nnew\nmore\nb\n") == ["=2", "-o", "+new\nmore", "-ld"])
-    #expect(diff("old\nother\nb\n", "new\nb\n") == ["-o", "+new", "-ld", "=1", "-other\n"])
-    #expect(diff("to be\nother\nb\n", "to do\nb\n") == ["=3", "+do", "-be", "=1", "-other\n"])
-    #expect(diff("bold\nb\n", "sold\nb\n") == ["-b", "+s"])
+  private func lineDiff(_ old: String, _ new: String) -> [String] { diff(old, new, placement: .withinLines) }
+
+  /// Another person may have written a line above or below it, or deleted the old one.
+  @Test func inAWholeTextALineThatSharesNoWordWithTheOldOneReplacesItAsAWhole() {
+    #expect(lineDiff("a\nold\nb\n", "a\nnew\nb\n") == ["=2", "-old\n", "+new\n"])
+    #expect(lineDiff("a\nold\nb\n", "a\nnew\nmore\nb\n") == ["=2", "-old\n", "+new\nmore\n"])
+    #expect(lineDiff("old\nother\nb\n", "new\nb\n") == ["-old\nother\n", "+new\n"])
+    #expect(lineDiff("old", "new") == ["-o", "+new", "-ld"])
+  }
+
+  @Test func inAWholeTextSomeLettersThatALineSharesWithAnotherDoNotMakeItThatLineRewritten() {
+    #expect(
+      lineDiff("a\nuydebaab\nb\n", "a\nhtzylitv\nnbluydzn\nb\n")
+        == ["=2", "-uydebaab\n", "+htzylitv\nnbluydzn\n"])
+    #expect(lineDiff("- buy tea\nb\n", "- call eva\nb\n") == ["-- buy tea\n", "+- call eva\n"])
+  }
+
+  @Test func inAWholeTextARewrittenLineKeepsWhatItShares() {
+    #expect(lineDiff("to be\nother\nb\n", "to do\nb\n") == ["=3", "+do", "-be", "=1", "-other\n"])
+    #expect(lineDiff("the cat sat there\nb\n", "the dog ran\nb\n").first == "=4")
+    #expect(lineDiff("bold\nb\n", "sold\nb\n") == ["-b", "+s"])
+    #expect(lineDiff("中文字\nb\n", "中文句\nb\n") == ["=6", "+句", "-字"])
   }
 
   @Test func anInsertedLineStartsAtALineStart() {

@@ -1,4 +1,5 @@
 import Automerge
+import Foundation
 import TestSupport
 import Testing
 
@@ -56,6 +57,55 @@ import Testing
     try document.merge(other: others)
     let merged = try document.text(obj: content).split(separator: "\n", omittingEmptySubsequences: false).dropLast()
     #expect(merged.map(String.init).sorted() == scene.words.sorted(), "seed \(seed)")
+  }
+
+  /// An editor deleted and wrote lines while its service was away, and so did another person, who did not know of that.
+  @Test(arguments: UInt64(0)..<300) func noLineIsTornByAnotherPersonWhoDeletesLinesMeanwhile(seed: UInt64) throws {
+    var scene = Scene(random: SeededGenerator(seed: seed))
+    let old = (0..<Int.random(in: 1...6, using: &scene.random)).map { _ in scene.word() }
+    let document = Document()
+    let content = try document.putObject(obj: .ROOT, key: "content", ty: .Text)
+    try document.spliceText(obj: content, utf8Offset: 0, deleteUTF8: 0, insert: Self.bytes(old))
+    let others = document.fork()
+    var theirs = old
+    for _ in 0..<Int.random(in: 1...3, using: &scene.random) {
+      let place = Int.random(in: 0...theirs.count, using: &scene.random)
+      if place < theirs.count, Bool.random(using: &scene.random) {
+        scene.words.remove(theirs.remove(at: place))
+        try others.spliceText(obj: content, utf8Offset: 9 * place, deleteUTF8: 9, insert: [])
+      } else {
+        theirs.insert(scene.word(), at: place)
+        try others.spliceText(
+          obj: content, utf8Offset: 9 * place, deleteUTF8: 0, insert: Self.bytes([theirs[place]]))
+      }
+    }
+    let ours = scene.changed(old, deletes: true)
+    for splice in TextDiff.delta(from: Self.bytes(old), to: Self.bytes(ours), placement: .withinLines).splices {
+      try document.spliceText(
+        obj: content, utf8Offset: splice.utf8Offset, deleteUTF8: splice.deleteUTF8, insert: splice.insert)
+    }
+    try document.merge(other: others)
+    let merged = try document.text(obj: content).split(separator: "\n", omittingEmptySubsequences: false).dropLast()
+    #expect(merged.map(String.init).sorted() == scene.words.sorted(), "seed \(seed)")
+  }
+
+  /// Letters that an old line and a new one happen to share do not stay in place: another person's line would end up between them.
+  @Test(arguments: [UInt8(1), 3]) func aLineWrittenAboveAReplacedOneDoesNotTearTheNewOne(theirs: UInt8) throws {
+    let document = Document()
+    document.actor = try #require(ActorId(data: Data([2])))
+    let content = try document.putObject(obj: .ROOT, key: "content", ty: .Text)
+    let old = Array("keep\nuydebaab\nend\n".utf8)
+    try document.spliceText(obj: content, utf8Offset: 0, deleteUTF8: 0, insert: old)
+    let others = document.fork()
+    others.actor = try #require(ActorId(data: Data([theirs])))
+    try others.spliceText(obj: content, utf8Offset: 5, deleteUTF8: 0, insert: Array("theirs\n".utf8))
+    let new = Array("keep\nfirst\nnbluydzn\nend\n".utf8)
+    for splice in TextDiff.delta(from: old, to: new, placement: .withinLines).splices {
+      try document.spliceText(
+        obj: content, utf8Offset: splice.utf8Offset, deleteUTF8: splice.deleteUTF8, insert: splice.insert)
+    }
+    try document.merge(other: others)
+    #expect(try document.text(obj: content) == "keep\ntheirs\nfirst\nnbluydzn\nend\n")
   }
 
   /// An editor had typed a line between two others. Meanwhile the first of these was deleted, and the second replaced by one with
