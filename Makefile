@@ -2,8 +2,7 @@
 
 SHELL := /bin/bash
 PREFIX ?= $(HOME)/.local
-# Nothing here reads the index of symbols, and writing it takes a tenth of the build.
-CHECK := --explicit-target-dependency-import-check error --disable-index-store
+CHECK := --explicit-target-dependency-import-check error
 RELEASE := -c release --static-swift-stdlib $(CHECK)
 
 # The environment's EDITOR is a person's, and no order to test it.
