@@ -81,7 +81,8 @@ public final class ChaosPerson {
     let code =
       editor is any VimLikeUnderTest
       ? vim(
-        #"map(filter(getbufinfo({'bufloaded': 1}), {_, b -> getbufvar(b.bufnr, '&buftype') == ''}), {_, b -> join(getbufline(b.bufnr, 1, '$'), "\n")})"#)
+        #"map(filter(getbufinfo({'bufloaded': 1}), {_, b -> getbufvar(b.bufnr, '&buftype') == ''}), {_, b -> join(getbufline(b.bufnr, 1, '$'), "\n")})"#
+      )
       : #"(vconcat (delq nil (mapcar (lambda (b) (with-current-buffer b (and buffer-file-name (save-restriction (widen) (buffer-substring-no-properties (point-min) (point-max)))))) (buffer-list))))"#
     return try editor.evaluate(code).arrayValue?.compactMap(\.stringValue) ?? []
   }
