@@ -211,17 +211,20 @@ final class FileReconciler {
   private func takeIn(
     _ bytes: [UInt8], thatReplaced contents: FileContents?, of note: NoteDocument, _ key: NoteKey, _ handle: DocHandle
   ) async throws {
-    guard let others = try? FileContents(reading: bytes, known: notebook[key]?.shape) else {
-      try await recoveredTexts.keep(
-        RecoveredText(
-          id: key.document, stamp: recoveredTexts.newStamp(), reason: RecoveredText.overwritten, text: bytes))
-      return recoveredTexts.tellSoon()
+    if let others = try? FileContents(reading: bytes, known: notebook[key]?.shape) {
+      let now = DocumentText(note).allUTF8
+      let way = contents.map { TextDiff.delta(from: $0.text, to: now) }
+      let base = way.map { TextBase(heads: handle.document.heads(), steps: [$0], object: note.textObject) }
+      if try await takeIn(others, base, note, handle, isStillThere: false) {
+        planner?.plan(handle, text: nil)
+        return
+      }
     }
-    let now = DocumentText(note).allUTF8
-    let way = contents.map { TextDiff.delta(from: $0.text, to: now) }
-    let base = way.map { TextBase(heads: handle.document.heads(), steps: [$0], object: note.textObject) }
-    _ = try await takeIn(others, base, note, handle, isStillThere: false)
-    planner?.plan(handle, text: nil)
+    // It is not UTF-8, or an editor opened the note meanwhile and merges what the file has now.
+    try await recoveredTexts.keep(
+      RecoveredText(
+        id: key.document, stamp: recoveredTexts.newStamp(), reason: RecoveredText.overwritten, text: bytes))
+    recoveredTexts.tellSoon()
   }
 
   /// Renames the file to fit the note's title; later, if an editor opens it at this moment.

@@ -78,6 +78,41 @@ import Testing
     #expect(log.content.overwritten.isEmpty)
   }
 
+  /// A large text is merged off the loop.
+  @Test func whatAnotherProgramWroteMeanwhileIsKeptIfAnEditorOpensTheNoteBeforeItIsMerged() async throws {
+    let ben = ServiceUnderTest(world)
+    try await ben.start()
+    let text = String(repeating: "tea\n", count: 10_000)
+    let made = try await ben.request("notes/create", ["title": "Shopping", "text": .string(text)])
+    let id = try #require(made["id"]?.stringValue.flatMap { DocumentId($0) })
+    let uri = try #require(made["uri"]?.stringValue)
+    let handle = try await ben.handle(of: id)
+    try await ben.wait(for: "quiet") { !ben.service.fileSync.isPlanned(id) }
+    let isFirst = Mutex(true)
+    ben.files.onReplace.withLock { [files = ben.files] in
+      $0 = { path in
+        let isNow = isFirst.withLock { value in
+          defer { value = false }
+          return value
+        }
+        guard isNow else { return }
+        files.write(path, text + "eggs\n")
+        // The buffer does not wait for the end of a merge that takes seconds.
+        let opening = Task { @AutomergeRepo in
+          ben.open(uri, text)
+          try await ben.wait(for: "the note") { ben.binding(uri) != nil }
+        }
+        _ = await opening.result
+      }
+    }
+    try type("green ", into: handle)
+    try await ben.service.fileSync.synchronize(handle)
+    #expect(ben.binding(uri) != nil)
+    try await ben.pass(.seconds(5))
+    let kept = try await ben.recoveredTexts()
+    #expect(ben.text(of: id)?.contains("eggs") == true || kept.contains { $0.contains("eggs") })
+  }
+
   @Test func aMeetingsFolderFollowsItsTitleThoughAnItemsFileIsJustBeingWritten() async throws {
     let ben = ServiceUnderTest(world)
     try await ben.start()
