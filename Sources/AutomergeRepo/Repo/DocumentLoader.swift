@@ -30,7 +30,7 @@ struct DocumentLoader {
     guard let storage = repo.storage else { return .stored(StoredChunks()) }
     do throws(StorageError) {
       async let chunks = Result { () async throws(StorageError) in try await StoredChunks.load(id, from: storage) }
-      if try await storage.load(Repo.tombstone(of: id)) != nil { return .deleted }
+      if try await StoredDocuments(storage: storage).isDeleted(id) { return .deleted }
       return .stored(try await chunks.get())
     } catch {
       return .failed(error)

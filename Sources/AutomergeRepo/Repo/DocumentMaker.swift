@@ -1,4 +1,5 @@
 import Automerge
+import Foundation
 
 /// Adds documents under ids of the program's own, which the repo may be looking for.
 @AutomergeRepo
@@ -36,6 +37,11 @@ struct DocumentMaker {
     case .deleted: throw .deleted(entry.id)
     case .failed(let error): throw .storage(error)
     }
+  }
+
+  @concurrent
+  static func document(of data: Data) async throws(RepoError) -> Document {
+    do { return try Document(data) } catch { throw .notADocument(reason: "\(error)") }
   }
 
   static func merge(_ document: Document, into handle: DocHandle) throws(RepoError) {

@@ -18,7 +18,7 @@ extension Repo {
   /// - Throws: `notADocument`, and what `create(doc:id:)` throws
   /// - Complexity: O(n) in the bytes
   public func create(data: Data, id: DocumentId? = nil) async throws(RepoError) -> DocHandle {
-    let document = try await Self.document(of: data)
+    let document = try await DocumentMaker.document(of: data)
     guard let id else { return try create(document) }
     return try await create(doc: document, id: id)
   }
@@ -51,15 +51,6 @@ extension Repo {
   public func `import`(handle: DocHandle) async throws(RepoError) -> DocHandle {
     if self.handle(of: handle.id) === handle { return handle }
     return try await `import`(doc: handle.document, id: handle.id)
-  }
-
-  @concurrent
-  private static func document(of data: Data) async throws(RepoError) -> Document {
-    do {
-      return try Document(data)
-    } catch {
-      throw .notADocument(reason: "\(error)")
-    }
   }
 
   /// Looks for a document in memory, in the store, and at the peers to which the policy would announce it. Ends as soon

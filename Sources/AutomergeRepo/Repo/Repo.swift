@@ -28,6 +28,7 @@ public final class Repo {
   /// Signs this person's changes; nil leaves them unsigned.
   public var signer: ChangeSigner?
 
+  var stored: StoredDocuments? { storage.map { StoredDocuments(storage: $0) } }
   let logger: Logger
   let observers = Observers<Event>()
   let connections: PeerConnections
@@ -107,19 +108,14 @@ public final class Repo {
 
   /// The ids of all documents, in memory or in the store.
   public func documentIds() async throws(StorageError) -> Set<DocumentId> {
-    let stored = try await storage?.children(of: []).compactMap { DocumentId($0) } ?? []
-    // Another process may have stored something of a document after it was deleted.
-    let deleted = try await storage?.children(of: [Self.deletions]).compactMap { DocumentId($0) } ?? []
-    return Set(stored).subtracting(deleted).union(handles.map(\.id))
+    try await (stored?.ids() ?? []).union(handles.map(\.id))
   }
 
   /// Whether the document is in memory or in the store, and not empty.
   public func isHere(_ id: DocumentId) async throws(StorageError) -> Bool {
     if handle(of: id) != nil { return true }
-    let kinds = try await storage?.children(of: [id.description]) ?? []
-    let isStored = kinds.contains { StoredChunks.Kind(rawValue: $0) != nil }
-    let tombstone = try await storage?.load(Repo.tombstone(of: id))
-    return isStored && tombstone == nil || handle(of: id) != nil
+    let isStored = try await stored?.contains(id) ?? false
+    return isStored || handle(of: id) != nil
   }
 
   /// Removes the document permanently: from memory and from the store. Later searches report it as deleted. Peers keep
@@ -141,12 +137,7 @@ public final class Repo {
       handle.detach()
       await handle.store?.close()
     }
-    if let storage {
-      let tombstone = StoredItem(key: Repo.tombstone(of: id), data: Data(CBOR.bool(true).encoded()))
-      try await storage.commit([
-        .save(tombstone), .removeRange([id.description]), .remove(StoredHeads.key(id)),
-      ])
-    }
+    try await stored?.delete(id)
     observers.send(.documentDeleted(id))
   }
 
@@ -177,12 +168,8 @@ public final class Repo {
 
   /// Allows a document with this id again after a deletion. Does nothing if it was not deleted.
   public func undelete(_ id: DocumentId) async throws(StorageError) {
-    try await storage?.remove(Repo.tombstone(of: id))
+    try await stored?.undelete(id)
   }
-
-  private static let deletions = "deleted"
-
-  static func tombstone(of id: DocumentId) -> StorageKey { [deletions, id.description] }
 
   /// Returns when everything in memory is stored. Tries every document, then throws a failure if there was one.
   public func flush() async throws(StorageError) {

@@ -199,12 +199,8 @@ struct DocumentSync {
     }
   }
 
-  private mutating func drop(_ peer: PeerId) -> [Effect] {
-    drop(peer, settles: true)
-  }
-
   @discardableResult
-  private mutating func drop(_ peer: PeerId, settles: Bool) -> [Effect] {
+  private mutating func drop(_ peer: PeerId, settles: Bool = true) -> [Effect] {
     guard let index = index(of: peer) else { return [] }
     remembered[peer] = links[index].shared.encode()
     links.remove(at: index)
@@ -382,33 +378,14 @@ struct DocumentSync {
     return repeats(data, at: index) ? [] : [.send(.sync(data), to: link.peer)]
   }
 
-  /// Restarts the sync with a peer if its heads differ from ours and neither side's have changed since the last check:
-  /// a message must have been lost, so that the two wait for each other or repeat themselves. Keeps only what was
-  /// certainly shared and asks for everything else again. The intervals grow, because a large document on a slow
-  /// network looks the same.
+  /// Restarts the sync with each peer to which a message must have been lost, or from which.
   private mutating func check(_ document: Document) -> [Effect] {
     for index in links.indices { links[index].wholeCount = 0 }
     guard phase == .ready else { return [] }
     let heads = document.heads()
     guard !heads.isEmpty else { return [] }
-    return links.indices.flatMap { index -> [Effect] in
-      let theirs = links[index].heads
-      guard let exchange = links[index].exchange, theirs != heads else {
-        links[index].exchange?.difference = nil
-        return []
-      }
-      var difference = exchange.difference ?? SyncDifference(ours: heads, theirs: theirs)
-      if difference.ours != heads || difference.theirs != theirs {
-        difference = SyncDifference(ours: heads, theirs: theirs)
-      }
-      let count = difference.checkCount
-      difference.checkCount += 1
-      links[index].exchange?.difference = difference
-      // After 1, 2, 4, 8 … checks.
-      guard count > 0, count & (count - 1) == 0 else { return [] }
-      links[index].restart()
-      links[index].exchange?.lastEmpty = nil
-      return send(to: index, document)
+    return links.indices.flatMap { index in
+      links[index].restartIfStalled(ours: heads) ? send(to: index, document) : []
     }
   }
 }

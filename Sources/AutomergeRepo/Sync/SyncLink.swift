@@ -122,6 +122,29 @@ struct SyncLink {
     }
   }
 
+  /// Restarts the sync if the peer's heads differ from ours and neither have changed since the last check: a message must
+  /// have been lost, so that the two wait for each other or repeat themselves. Keeps only what was certainly shared, so
+  /// that everything else is asked for again. The intervals grow, because a large document on a slow network looks the
+  /// same.
+  ///
+  /// - Returns: whether the sync was restarted
+  mutating func restartIfStalled(ours: Set<ChangeHash>) -> Bool {
+    guard let exchange, heads != ours else {
+      self.exchange?.difference = nil
+      return false
+    }
+    var difference = exchange.difference ?? SyncDifference(ours: ours, theirs: heads)
+    if difference.ours != ours || difference.theirs != heads { difference = SyncDifference(ours: ours, theirs: heads) }
+    let count = difference.checkCount
+    difference.checkCount += 1
+    self.exchange?.difference = difference
+    // After 1, 2, 4, 8 … checks.
+    guard count > 0, count & (count - 1) == 0 else { return false }
+    restart()
+    self.exchange?.lastEmpty = nil
+    return true
+  }
+
   /// Forgets what was only assumed to be shared, so that everything else is asked for again.
   mutating func restart() { begin(with: shared.encode()) }
 

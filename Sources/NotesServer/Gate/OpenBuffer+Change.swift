@@ -49,6 +49,13 @@ extension OpenBuffer {
   /// Whether a plain client's text of this version has arrived after a later one, which contained all of it.
   func isOvertaken(_ version: Int) -> Bool { gate == .plain && version < self.version }
 
+  /// The client's text before it sent its full text, with `rev` as the last edit that it had applied.
+  func textBefore(fullTextWith rev: Int?, source: some TextSource) -> [UInt8] {
+    var buffer = self
+    if gate == .notes, let rev { buffer.fold(through: rev) }
+    return TextView(of: source, through: buffer.clientToDocument.inverted).allUTF8
+  }
+
   /// The greatest integer that every JSON reader can hold.
   private static let greatestRev = 1 << 53
 

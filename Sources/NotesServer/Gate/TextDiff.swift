@@ -22,6 +22,12 @@ enum TextDiff {
     return diff.delta
   }
 
+  /// The same for whole texts, off the loop.
+  @concurrent
+  static func offLoop(from old: [UInt8], to new: [UInt8]) async -> TextDelta {
+    delta(from: old, to: new, placement: .withinLines)
+  }
+
   /// Where new text is put in relation to the old text that it replaces. Both give the same text, but not the same
   /// merge.
   enum Placement {

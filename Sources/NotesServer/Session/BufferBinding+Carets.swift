@@ -67,17 +67,7 @@ extension BufferBinding {
     let shown = PositionRange(
       start: buffer.clientPosition(ofDocument: place.0, source: source),
       end: buffer.clientPosition(ofDocument: place.1, source: source))
-    let message =
-      text.isEmpty
-      ? NoteNews.cut(person.name, to: 20) + " points at line \(shown.start.line + 1)"
-      : NoteNews.cut("\(NoteNews.cut(person.name, to: 16)), line \(shown.start.line + 1): \(text)", to: 60)
-    editor.deliver([
-      "kind": "pointed", "uri": .string(uri), "version": JSONValue(buffer.version),
-      "rev": JSONValue(buffer.expectedRev),
-      "range": shown.json, "peer": .string(PeerId(person.peer).owner.description), "name": .string(person.name),
-      "color": JSONValue(person.mark.color), "text": .string(text), "message": .string(message),
-      "line": .string(EventLine.text(message, then: ":NotesGo")),
-    ])
+    editor.news.pointed(at: shown, of: self, by: person, text)
   }
 
   /// Call when other people's carets may have moved from where the client shows them.

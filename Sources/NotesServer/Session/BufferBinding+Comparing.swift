@@ -55,19 +55,3 @@ extension BufferBinding {
     for action in done.waiting { whenCompared(action) }
   }
 }
-
-extension TextDiff {
-  @concurrent
-  static func offLoop(from old: [UInt8], to new: [UInt8]) async -> TextDelta {
-    delta(from: old, to: new, placement: .withinLines)
-  }
-}
-
-extension OpenBuffer {
-  /// The client's text before it sent its full text, with `rev` as the last edit that it had applied.
-  func textBefore(fullTextWith rev: Int?, source: some TextSource) -> [UInt8] {
-    var buffer = self
-    if gate == .notes, let rev { buffer.fold(through: rev) }
-    return TextView(of: source, through: buffer.clientToDocument.inverted).allUTF8
-  }
-}

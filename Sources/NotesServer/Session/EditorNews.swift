@@ -181,4 +181,20 @@ final class EditorNews {
       uri: uri, id: key.document, title: service.notebook[key]?.title ?? service.title(of: key.document), peer: nil,
       name: nil)
   }
+
+  /// A person points at a part of a buffer's text.
+  func pointed(at range: PositionRange, of binding: BufferBinding, by person: Presence.Person, _ text: String) {
+    let line = range.start.line + 1
+    let message =
+      text.isEmpty
+      ? NoteNews.cut(person.name, to: 20) + " points at line \(line)"
+      : NoteNews.cut("\(NoteNews.cut(person.name, to: 16)), line \(line): \(text)", to: 60)
+    editor.deliver([
+      "kind": "pointed", "uri": .string(binding.uri), "version": JSONValue(binding.version),
+      "rev": JSONValue(binding.buffer.expectedRev), "range": range.json,
+      "peer": .string(PeerId(person.peer).owner.description), "name": .string(person.name),
+      "color": JSONValue(person.mark.color), "text": .string(text), "message": .string(message),
+      "line": .string(EventLine.text(message, then: ":NotesGo")),
+    ])
+  }
 }
