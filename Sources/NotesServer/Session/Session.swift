@@ -211,6 +211,8 @@ public final class Session {
     await service.documentFiles.settle()
     await service.elsewhere.settle()
     await service.settleName()
+    // What peers send from now on could not be stored any more, so they are not told that it is here.
+    service.repo.stopReceiving()
     var isStored = true
     do {
       try await service.repo.flush()

@@ -1,3 +1,4 @@
+import Automerge
 import AutomergeRepo
 import JSONRPC
 import RepoTestSupport
@@ -60,6 +61,29 @@ import Testing
     try await ana.wait(for: "the end") { code != nil }
     #expect(code == 0)
     #expect(answer(2)?["result"] == .null)
+  }
+
+  @Test func whatAPeerSendsAfterEverythingWasStoredIsNotConfirmedToIt() async throws {
+    let world = RepoWorld(random: RandomSource(SeededGenerator(seed: 12)))
+    let document = Document(textEncoding: .utf8)
+    _ = try NoteDocument(new: document, title: "List", text: Array("milk\n".utf8), created: world.clock.date)
+    document.commitWith(message: nil, timestamp: world.clock.date)
+    let note = try world.start("host").create(document)
+    let ben = ServiceUnderTest(world)
+    try await ben.start()
+    world.connect("host", "ben")
+    _ = try await ben.request("notes/open", ["id": .string(note.id.description)])
+    try await ben.wait(for: "equal documents") { note.inSync(with: PeerId("ben")) }
+    ben.send("shutdown", [:], id: 9)
+    try await ben.wait(for: "the answer") { ben.sent.contains { $0["id"]?.intValue == 9 } }
+    try note.change { document in
+      let text = try #require(NoteDocument(document)).content
+      try document.spliceText(obj: text, start: 0, delete: 0, value: "oat ")
+    }
+    world.clock.advance(by: .seconds(2))
+    let stored = try #require(ben.service.repo.handle(of: note.id))
+    #expect(stored.document.heads() != note.document.heads())
+    #expect(!note.inSync(with: PeerId("ben")))
   }
 
   @Test func theEndOfInputWithoutShutdownIsAFailure() async throws {
