@@ -165,6 +165,11 @@ struct AccessTests: HostAndGuestTests {
     pair.ben.client.edit(0..<0, with: words)
     pair.ben.client.flush()
     try ModelClient.waitForConvergence([pair.ben.client] + others.map(\.client), checked: false)
+    // Ben's process knows that they are there as well.
+    try NotesProcess.wait(for: "the others' answers", of: ([pair.ben] + others).map(\.process)) {
+      let peers = try status(pair.ben.process, pair.ben.client.uri)["peers"]?.arrayValue ?? []
+      return peers.count { $0["state"] == "inSync" } == others.count
+    }
     let guests = ([pair.ben] + others).map(\.process.child.processId)
     for guest in guests { kill(guest, SIGSTOP) }
     defer { for guest in guests { kill(guest, SIGCONT) } }
