@@ -70,6 +70,50 @@ struct EditorFileTests {
     #expect(try ana.session.audits().flatMap(\.complaints) == [])
   }
 
+  /// A file that is no text cannot be merged, so each editor asks as it does about any file that another program has written.
+  private func saveOverBytes<Editor: EditorUnderTest>(
+    _ kind: Editor.Type, seed: UInt64, _ question: String, no: [String]
+  ) throws {
+    let (ana, id, path) = try savedNote(kind, "List", "first", seed: seed)
+    let bytes = Data("caf".utf8) + [0xE9, 0x0A]
+    try bytes.write(to: URL(filePath: path))
+    try ana.type(" second")
+    try ana.save()
+    try ana.waitForScreen(question)
+    #expect(FileManager.default.contents(atPath: path) == bytes)
+    for key in no { try ana.session.terminal.press(key) }
+    try ana.session.wait(for: "the end of the question") { try !ana.session.terminal.screen().contains(question) }
+    #expect(FileManager.default.contents(atPath: path) == bytes)
+    try ana.session.wait(for: "the words in the store") { try ana.session.user.storedText(of: id) == "first second\n" }
+  }
+
+  @Test func vimAsksBeforeItWritesOverAFileThatIsNoText() throws {
+    try saveOverBytes(VimUnderTest.self, seed: 41, "write to it (y/n)", no: ["n", "Escape"])
+  }
+  @Test(.enabled(if: NeovimUnderTest.isHere, "SKIPPED: needs nvim"))
+  func neovimAsksBeforeItWritesOverAFileThatIsNoText() throws {
+    try saveOverBytes(NeovimUnderTest.self, seed: 42, "write to it (y/n)", no: ["n", "Enter"])
+  }
+  @Test func emacsAsksBeforeItWritesOverAFileThatIsNoText() throws {
+    try saveOverBytes(EmacsUnderTest.self, seed: 43, "Save anyway?", no: ["n", "o", "Enter"])
+  }
+
+  @Test func emacsWritesNothingWhileTheServiceIsAwayIfItsPersonSaysNo() throws {
+    let (ana, _, path) = try savedNote(EmacsUnderTest.self, "List", "first", seed: 44)
+    let gate = try ana.holdNextService()
+    ana.session.killService()
+    try ana.waitForScreen("restarts; typing is kept")
+    try ana.type(" second")
+    try "first\nfrom sed\n".write(toFile: path, atomically: true, encoding: .utf8)
+    try ana.save()
+    try ana.waitForScreen("Save anyway?")
+    try ana.session.terminal.press("n", "o", "Enter")
+    try ana.waitForScreen("Save not confirmed")
+    #expect(read(path) == "first\nfrom sed\n")
+    try "".write(toFile: gate, atomically: true, encoding: .utf8)
+    try ana.waitForText("first second\nfrom sed")
+  }
+
   @Test func vimAsksNothingAboutTheFileWhileTheServiceRestarts() throws { try writeWhileRestarting(VimUnderTest.self) }
   @Test func emacsAsksNothingAboutTheFileWhileTheServiceRestarts() throws {
     try writeWhileRestarting(EmacsUnderTest.self)
