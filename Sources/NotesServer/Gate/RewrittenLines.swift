@@ -87,16 +87,19 @@ struct RewrittenLines {
       shared[part.lines, default: 0] += part.old.count - (old[part.old.upperBound - 1] == 0x0A ? 1 : 0)
       if hasWord(part) { found.insert(part.lines) }
     }
+    let (oldLengths, newLengths) = (lineLengths(shared.keys.map(\.old), old), lineLengths(shared.keys.map(\.new), new))
     for (lines, byteCount) in shared {
-      let lengths = [length(ofLineAt: lines.old, old), length(ofLineAt: lines.new, new)].sorted()
+      let lengths = [oldLengths[lines.old] ?? 0, newLengths[lines.new] ?? 0].sorted()
       // Two empty lines are one line.
       if byteCount > 0 ? byteCount * 2 >= lengths[0] : lengths[1] == 0 { found.insert(lines) }
     }
     return found
   }
 
-  private func length(ofLineAt start: Int, _ text: [UInt8]) -> Int {
-    (text[start...].firstIndex(of: 0x0A) ?? text.count) - start
+  /// The lengths of the lines at these starts. A long line may be in thousands of pairs, and is read once.
+  private func lineLengths(_ starts: [Int], _ text: [UInt8]) -> [Int: Int] {
+    let known = Set(starts).map { ($0, (text[$0...].firstIndex(of: 0x0A) ?? text.count) - $0) }
+    return Dictionary(uniqueKeysWithValues: known)
   }
 
   /// Whether the part has a word that is a whole word in both texts.

@@ -293,6 +293,8 @@ final class FileReconciler {
     }
     let taken = found ?? merge(nil).takeIn(contents), splices = taken.splices
     guard !splices.isEmpty else { return true }
+    // The change would not reach a buffer that was attached meanwhile.
+    guard !isOpen(key) else { return false }
     guard environment.mayWrite(handle.id) else {
       try await recoveredTexts.refuse(contents.text, key)
       return true

@@ -51,7 +51,9 @@ extension BufferBinding {
     guard client.text == merged else { return false }
     file[mergedIn: self] = nil
     let merge = ThreeWayMerge(note: note, bases: [base], encoding: buffer.encoding, gate: .plain)
-    let (opened, splices) = merge.open(version: version, text: client.text)
+    var (opened, splices) = merge.open(version: version, text: client.text)
+    // The answer to the last edit may still come.
+    opened.lastSentRev = buffer.lastSentRev
     buffer = opened
     apply(splices)
     updates.sendEdit()

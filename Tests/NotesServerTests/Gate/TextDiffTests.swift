@@ -132,4 +132,17 @@ import Testing
     let again = ProcessorTime.inThisThread { TextDiff.delta(from: new, to: old) }.seconds
     #expect(again < 20, "\(kind) backwards took \(again) s")
   }
+
+  /// Then one long line is in a pair with each of the short ones.
+  @Test(arguments: [true, false]) func theWorkIsBoundedWhenAParagraphOfOneLineIsFilledInAWholeText(isFilled: Bool) {
+    let words = (0..<40_000).map { "word\($0)" }
+    let line = Array((words.joined(separator: " ") + "\n").utf8)
+    var paragraph = line
+    for place in line.indices where line[place] == 0x20 && place % 80 < 10 { paragraph[place] = 0x0A }
+    let (old, new) = isFilled ? (line, paragraph) : (paragraph, line)
+    let (delta, seconds) = ProcessorTime.inThisThread { TextDiff.delta(from: old, to: new, placement: .withinLines) }
+    #expect(delta.applied(to: old) == new)
+    // Generous: this is for work that grows with the square.
+    #expect(seconds < 20, "\(seconds) s")
+  }
 }

@@ -78,17 +78,18 @@ import Testing
     #expect(log.content.overwritten.isEmpty)
   }
 
-  /// A large text is merged off the loop.
-  @Test func whatAnotherProgramWroteMeanwhileIsKeptIfAnEditorOpensTheNoteBeforeItIsMerged() async throws {
+  /// A large text is merged off the loop. The editor's buffer is told of everything that happens to the note.
+  @Test(arguments: [1, 10_000])
+  func whatAnotherProgramWroteMeanwhileIsKeptIfAnEditorOpensTheNoteBeforeItIsMerged(lineCount: Int) async throws {
     let ben = ServiceUnderTest(world)
     try await ben.start()
-    let text = String(repeating: "tea\n", count: 10_000)
+    let text = String(repeating: "tea\n", count: lineCount)
     let made = try await ben.request("notes/create", ["title": "Shopping", "text": .string(text)])
     let id = try #require(made["id"]?.stringValue.flatMap { DocumentId($0) })
     let uri = try #require(made["uri"]?.stringValue)
     let handle = try await ben.handle(of: id)
     try await ben.wait(for: "quiet") { !ben.service.fileSync.isPlanned(id) }
-    let isFirst = Mutex(true)
+    let isFirst = Mutex(true), opened = Mutex<ClientBuffer?>(nil)
     ben.files.onReplace.withLock { [files = ben.files] in
       $0 = { path in
         let isNow = isFirst.withLock { value in
@@ -99,16 +100,21 @@ import Testing
         files.write(path, text + "eggs\n")
         // The buffer does not wait for the end of a merge that takes seconds.
         let opening = Task { @AutomergeRepo in
-          ben.open(uri, text)
+          let buffer = ClientBuffer(uri, text, in: ben)
           try await ben.wait(for: "the note") { ben.binding(uri) != nil }
+          return buffer
         }
-        _ = await opening.result
+        let buffer = try? await opening.value
+        opened.withLock { $0 = buffer }
       }
     }
     try type("green ", into: handle)
     try await ben.service.fileSync.synchronize(handle)
     #expect(ben.binding(uri) != nil)
     try await ben.pass(.seconds(5))
+    let buffer = try #require(opened.withLock { $0 })
+    while buffer.hasMail { buffer.readMessage() }
+    #expect(buffer.string == ben.text(of: id))
     let kept = try await ben.recoveredTexts()
     #expect(ben.text(of: id)?.contains("eggs") == true || kept.contains { $0.contains("eggs") })
   }

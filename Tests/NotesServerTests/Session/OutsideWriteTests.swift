@@ -1,5 +1,6 @@
 import AutomergeRepo
 import Foundation
+import JSONRPC
 import RepoTestSupport
 import Synchronization
 import TestSupport
@@ -19,6 +20,26 @@ import Testing
     try await note.wait(for: "the edit") { note.service.sent.contains { $0["method"] == "notes/edit" } }
     let edit = note.service.sent.first { $0["method"] == "notes/edit" }
     #expect(edit?["params"]?["uri"]?.stringValue == note.uri)
+  }
+
+  /// A client without a plugin reads its file again before it answers the edit that has the same line.
+  @Test func anAnswerThatComesAfterTheFileWasReadAgainSaysNothingOfALaterEdit() async throws {
+    let note = try await WatchedNote(seed: 69, client: ["initializationOptions": ["applyEdits": true]])
+    try await note.open()
+    var offers: [JSONValue] { note.service.sent.filter { $0["method"] == "workspace/applyEdit" } }
+    note.write("tea\nmilk\n")
+    try await note.wait(for: "the line") { offers.count == 1 }
+    note.service.change(note.uri, "tea\nmilk\n", version: 2)
+    let peer = note.handle.document.fork()
+    let content = try #require(NoteDocument(peer)).content
+    try peer.spliceText(obj: content, start: 0, delete: 0, value: "ham\n")
+    try note.handle.take(peer.encodeChangesSince(heads: note.handle.document.heads()))
+    try await note.wait(for: "the other line") { offers.count == 2 }
+    let id = try #require(offers.first?["id"])
+    note.service.send(["jsonrpc": "2.0", "id": id, "result": ["applied": false]])
+    try await note.service.pass(.seconds(1))
+    #expect(offers.count == 2)
+    #expect(note.text == "ham\ntea\nmilk\n")
   }
 
   @Test func whatIsTypedMeanwhileIsMergedWithIt() async throws {
