@@ -57,8 +57,10 @@ final class OpenFile {
   /// A text that the editor found in the file before it wrote to it.
   private struct Overwritten {
     let bytes: [UInt8]
-    /// What the file held before that; nil if the service was just finding that out.
-    let base: TextBase?
+    /// What the file was known to hold then; nil if that was not read yet.
+    var base: TextBase?
+    /// What it may have held instead, if the service was just finding that out: what an editor claimed to have written.
+    var possible: [TextBase]
   }
 
   /// The file's content when it was last read.
@@ -158,13 +160,17 @@ final class OpenFile {
     let rebased = { (base: TextBase) in base.rebased(to: heads, in: note) ?? base }
     claims.all = claims.all.map { Claim(base: rebased($0.base), isWritten: $0.isWritten) }
     claims.merged = nil
+    for index in claims.overwritten.indices {
+      claims.overwritten[index].base = claims.overwritten[index].base.map(rebased)
+      claims.overwritten[index].possible = claims.overwritten[index].possible.map(rebased)
+    }
     (claims.origin, claims.writtenOutOfStep) = (claims.origin.map(rebased), claims.writtenOutOfStep.map(rebased))
   }
 
   /// The editor has read a file that another program wrote, and is about to overwrite it.
   func found(_ bytes: [UInt8]) {
-    let isKnown = work == nil && claims.all.isEmpty && claims.overwritten.isEmpty
-    claims.overwritten.append(Overwritten(bytes: bytes, base: isKnown ? environment.notebook[key]?.fileBase : nil))
+    let base = environment.notebook[key]?.fileBase
+    claims.overwritten.append(Overwritten(bytes: bytes, base: base, possible: claims.bases))
     look()
   }
 
@@ -226,7 +232,11 @@ final class OpenFile {
     do {
       if seen.isUnstored { try await store() }
       try await environment.loadBase(of: key)
-      try await takeOverwritten()
+      guard try await takeOverwritten() else {
+        // What the editor has written meanwhile must not become known first, here or in another process.
+        self.turn = turn
+        return changed()
+      }
       claims.readCount = claims.all.count
       // A file that was unfinished when it was read stays so, however long what follows takes.
       let date = environment.clock.date
@@ -255,16 +265,18 @@ final class OpenFile {
   }
 
   /// Merges what the editor overwrote: only with the file's text before that, or the editor's words would seem deleted.
-  private func takeOverwritten() async throws {
+  ///
+  /// - Returns: false if it is put off, because the document changes
+  private func takeOverwritten() async throws -> Bool {
     while let found = claims.overwritten.first {
       let (digest, read) = await FileContents.parsed(found.bytes, known: environment.notebook[key]?.shape)
       if let read, digest != seen.digest {
-        // If the file's text was not known yet, it was one that an editor claims to have written, or the one known
-        // before.
-        let (bases, possible) =
-          found.base.map { ([$0], []) } ?? ([environment.notebook[key]?.fileBase], claims.bases)
-        guard let (merge, note) = await merged(read, bases, possible: possible), note.content == content else {
-          return changed()
+        // The file may be known by now to have held another text before that, or to hold what the editor has written since.
+        let possible = found.possible + [environment.notebook[key]?.fileBase].compactMap(\.self)
+        guard let (merge, note) = await merged(read, [found.base], possible: possible),
+          note.content == content || binding == nil
+        else {
+          return false
         }
         try await takeIn(merge, of: note, read.text, digest, isStillThere: false)
         let lacking = TextBase(heads: handle.document.heads(), steps: [merge.lacking], object: note.textObject)
@@ -273,6 +285,7 @@ final class OpenFile {
       claims.overwritten.removeFirst()
       tell(digest)
     }
+    return true
   }
 
   /// - Parameter isStillThere: whether the file contains the text, and not what the editor has written over it.

@@ -2,6 +2,7 @@ import Automerge
 import AutomergeRepo
 import Foundation
 import RepoTestSupport
+import Synchronization
 import TestSupport
 import Testing
 
@@ -14,22 +15,28 @@ import Testing
   private let path = "/notes/Shopping.md"
   private let uri = "file:///notes/Shopping.md"
 
-  private func opened() async throws -> (DocumentId, ServiceUnderTest) {
-    let ana = ServiceUnderTest(world)
+  private func lines(_ ana: ServiceUnderTest, _ id: DocumentId) -> [String]? {
+    ana.text(of: id)?.split(separator: "\n").map { String($0) }.sorted()
+  }
+
+  private func opened(
+    _ text: String = "tea\n", journal: any JournalAccess = NoJournal()
+  ) async throws -> (DocumentId, ServiceUnderTest) {
+    let ana = ServiceUnderTest(world, journal: journal)
     try await ana.start()
-    let made = try await ana.request("notes/create", ["title": "Shopping", "text": "tea\n"])
+    let made = try await ana.request("notes/create", ["title": "Shopping", "text": .string(text)])
     let id = try #require(made["id"]?.stringValue.flatMap { DocumentId($0) })
-    ana.open(uri, "tea\n")
+    ana.open(uri, text)
     try await ana.wait(for: "the note") { ana.binding(uri) != nil }
     return (id, ana)
   }
 
-  private func overwrite(_ ana: ServiceUnderTest, claims: Bool) {
-    ana.files[path] = Array("tea\nmilk\n".utf8)
-    ana.change(uri, "tea\neggs\n", version: 2)
+  private func overwrite(_ ana: ServiceUnderTest, _ text: String = "tea\n", claims: Bool) {
+    ana.files[path] = Array((text + "milk\n").utf8)
+    ana.change(uri, text + "eggs\n", version: 2)
     if claims { ana.send("textDocument/didSave", ["textDocument": ["uri": .string(uri)]]) }
-    ana.send("notes/file", ["uri": .string(uri), "text": "tea\nmilk\n"])
-    ana.files[path] = Array("tea\neggs\n".utf8)
+    ana.send("notes/file", ["uri": .string(uri), "text": .string(text + "milk\n")])
+    ana.files[path] = Array((text + "eggs\n").utf8)
     ana.send("textDocument/didSave", ["textDocument": ["uri": .string(uri)]])
   }
 
@@ -37,10 +44,10 @@ import Testing
     let (id, ana) = try await opened()
     overwrite(ana, claims: claims)
     try await ana.wait(for: "all three") { ana.text(of: id)?.split(separator: "\n").count == 3 }
-    #expect(ana.text(of: id)?.split(separator: "\n").sorted() == ["eggs", "milk", "tea"])
+    #expect(lines(ana, id) == ["eggs", "milk", "tea"])
     let end = world.clock.now + .seconds(2)
     try await ana.wait(for: "two seconds") { world.clock.now >= end }
-    #expect(ana.text(of: id)?.split(separator: "\n").sorted() == ["eggs", "milk", "tea"])
+    #expect(lines(ana, id) == ["eggs", "milk", "tea"])
   }
 
   /// The service has not seen the earlier save in the file yet.
@@ -58,6 +65,43 @@ import Testing
     try await ana.wait(for: "the line") { ana.text(of: id)?.contains("milk") ?? false }
     try await ana.pass(.seconds(2))
     #expect(ana.text(of: id) == "milk\ntea typed again\n")
+  }
+
+  /// A look at the file is under way when the person saves. It takes what the editor has written for what the file held.
+  @Test func whatTheEditorWritesDuringALookIsNotTakenForTheTextThatItOverwrote() async throws {
+    let (id, ana) = try await opened()
+    try await ana.pass(.seconds(5))
+    let isFirst = Mutex(true)
+    ana.files.onLook.withLock {
+      $0 = { _ in
+        if isFirst.withLock({ value in defer { value = false }; return value }) { await Task { @AutomergeRepo in overwrite(ana, claims: false) }.value }
+      }
+    }
+    ana.send("textDocument/didSave", ["textDocument": ["uri": .string(uri)]])
+    try await ana.wait(for: "the save") { ana.text(of: id)?.contains("eggs") ?? false }
+    try await ana.pass(.seconds(5))
+    #expect(lines(ana, id) == ["eggs", "milk", "tea"])
+  }
+
+  /// Someone types so fast that the document changes during each comparison.
+  @Test(arguments: [false, true]) func whatTheEditorWroteIsNotTakenForTheTextThatItOverwroteThoughTheMergeIsPutOff(
+    claims: Bool
+  ) async throws {
+    let text = String(repeating: "tea\n", count: 20_000)
+    let (id, ana) = try await opened(text)
+    try await ana.pass(.seconds(5))
+    let handle = try await ana.handle(of: id)
+    let isTyping = Mutex(true)
+    ana.files.onLook.withLock { $0 = { _ in isTyping.withLock { $0 = false } } }
+    overwrite(ana, text, claims: claims)
+    var number: Int64 = 0
+    try await ana.waitAsTimeStands(for: "the merge that is put off") {
+      number += 1
+      try handle.change { try $0.put(obj: .ROOT, key: "typed", value: .Int(number)) }
+      return !isTyping.withLock(\.self) || ana.service.openFiles.isWaiting(NoteKey(id))
+    }
+    try await ana.pass(.seconds(5))
+    #expect(lines(ana, id)?.filter { $0 != "tea" } == ["eggs", "milk"])
   }
 
   /// The other process would take the line that the editor did not show for deleted.
@@ -87,7 +131,7 @@ import Testing
     try await ana.wait(for: "the file") {
       String(decoding: ana.files[path] ?? [], as: UTF8.self).split(separator: "\n").sorted() == ["eggs", "milk", "tea"]
     }
-    #expect(ana.text(of: id)?.split(separator: "\n").sorted() == ["eggs", "milk", "tea"])
+    #expect(lines(ana, id) == ["eggs", "milk", "tea"])
   }
 
   /// An editor has overwritten words of another program that it did not show yet, and the service ends before the
