@@ -13,6 +13,8 @@ extension Diagnostics {
     var commonPackages: String
     /// Files that identify the plugin's folder.
     var landmark: String
+    /// The plugin's folder, in that of all plugins.
+    var folder: String { landmark.split(separator: "/").first.map(String.init) ?? "" }
     /// What to add to the settings.
     var advice: (_ folder: String, _ settings: String) -> String
     /// What a person still has to do if the package is installed for all users.
@@ -59,9 +61,14 @@ extension Diagnostics {
 
   /// Whether the editor loads our plugin. A missing plugin is not a fault: the person may use another editor.
   private func lookAtPlugin(of editor: Editor, home: String) {
+    let folder = Diagnostics.pluginFolders.first {
+      FileManager.default.fileExists(atPath: $0 + "/" + editor.landmark)
+    }
+    // The line that is advised below names the folder alone.
+    let signs = ["notes-lsp", "notes_lsp"] + (folder.map { [$0 + "/" + editor.folder] } ?? [])
     let settings = editor.settings.first { name in
       guard let text = try? String(contentsOfFile: home + "/" + name, encoding: .utf8) else { return false }
-      return text.contains("notes-lsp") || text.contains("notes_lsp")
+      return signs.contains { text.contains($0) }
     }
     if let settings { return good(editor.name, "~/\(settings) loads the plugin") }
     let packages = editor.packages.first { Diagnostics.holdsPlugin(home + "/" + $0) }
@@ -69,9 +76,6 @@ extension Diagnostics {
     let common = Diagnostics.commonFolder.map { $0 + "/" + editor.commonPackages }
     if let common, Diagnostics.holdsPlugin(common) {
       return good(editor.name, "the plugin is installed in \(common)", editor.stillNeeded)
-    }
-    let folder = Diagnostics.pluginFolders.first {
-      FileManager.default.fileExists(atPath: $0 + "/" + editor.landmark)
     }
     good(
       editor.name, "installed, but without the plugin",

@@ -141,7 +141,7 @@ struct Export: ParsableCommand {
         meetingnotes    the document, as the app MeetingNotes keeps it
         markdown        the text
         json            the text, with title, times and heads
-        automerge-repo  a directory in automerge-repo's layout
+        automerge-repo  a directory in automerge-repo's layout, also if the name ends in a slash
       The file - is standard output, and gets the text unless --format says otherwise.
       """)
 
@@ -163,7 +163,7 @@ struct Export: ParsableCommand {
 
   func run() throws {
     guard file == "-" else {
-      return show(try export(to: absolutePath(file), format: format, force), "path", json: json)
+      return show(try export(to: absolutePath(file), format: format ?? formatOfDirectory, force), "path", json: json)
     }
     let folder = FileManager.default.temporaryDirectory.appendingPathComponent("notes-lsp-\(UUID().uuidString)")
     try FileManager.default.createDirectory(
@@ -178,6 +178,13 @@ struct Export: ParsableCommand {
     guard Output.isTerminal else { return Output.write(data) }
     let text = String(decoding: data, as: UTF8.self)
     Output.write(format == "json" ? Output.json(text: text) : Output.text(text))
+  }
+
+  /// The format of a directory; nil if `file` names none.
+  private var formatOfDirectory: String? {
+    var isDirectory: ObjCBool = false
+    let exists = FileManager.default.fileExists(atPath: file, isDirectory: &isDirectory)
+    return file.hasSuffix("/") || exists && isDirectory.boolValue ? "automerge-repo" : nil
   }
 
   private func export(to path: JSONValue, format: String?, _ force: Bool) throws -> JSONValue {

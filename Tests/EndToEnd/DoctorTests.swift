@@ -177,6 +177,12 @@ struct DoctorTests {
     let with = try diagnose(user, environment: ["PATH": folder]).findings
     #expect(with["vim"]?.advice?.hasPrefix("Add to ~/.vim/vimrc: set runtimepath+=") == true)
     #expect(with["neovim"]?.advice?.hasPrefix("Add to ~/.config/nvim/init.lua: vim.opt.runtimepath:append(") == true)
+    // The line that it advises is enough.
+    for (editor, path) in [("vim", ".vim/vimrc"), ("neovim", ".config/nvim/init.lua")] {
+      let line = try #require(with[editor]?.advice?.split(separator: ": ", maxSplits: 1).last)
+      try "\(line)\n".write(toFile: home + "/" + path, atomically: true, encoding: .utf8)
+      #expect(try diagnose(user, environment: ["PATH": folder]).findings[editor]?.advice == nil)
+    }
     try FileManager.default.removeItem(atPath: home + "/.vim/vimrc")
     try "set rtp+=~/src/notes-lsp/vim\n".write(
       toFile: user.directory.file(".vimrc"), atomically: true, encoding: .utf8)

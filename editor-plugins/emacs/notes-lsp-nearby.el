@@ -161,16 +161,15 @@ Without one, ask for a person.  \\[notes-trust] takes it back."
 The note of one that is accepted opens when the other side has confirmed."
   (let* ((place (cl-position decision '(accept decline block)))
          (choice (elt (plist-get invitation :choices) place))
-         (message (plist-get choice :message))
-         (name (notes-lsp--shown (plist-get invitation :name))))
+         (message (plist-get choice :message)))
     (notes-lsp--with-answer
         (result :notes/answer
                 (list :invitation (plist-get invitation :invitation)
                       :accept (notes-lsp--json-bool (eq decision 'accept))
                       :block (notes-lsp--json-bool (eq decision 'block)))
-                :waiting (if message "Answering…" (format "Waiting for %s… (C-g gives up)" name))
-                :still (unless message
-                         (format "No answer yet; the note opens when %s confirms" name))
+                :waiting (if message "Answering…"
+                           (concat (notes-lsp--shown (plist-get choice :waiting)) "… (C-g gives up)"))
+                :still (unless message (notes-lsp--shown (plist-get choice :still)))
                 :background message
                 :patience (unless message 0)
                 :timeout 150)

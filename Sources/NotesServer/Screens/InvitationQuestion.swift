@@ -34,11 +34,14 @@ struct InvitationQuestion {
     var blocks = false
     /// The message afterwards; nil if the note opens.
     var message: String?
+    /// What to show until the note opens, and what after a while.
+    var waiting: (now: String, later: String)?
 
     var json: JSONValue {
       var members: JSONObject = ["label": .string(label), "accept": .bool(accepts)]
       if blocks { members["block"] = true }
       if let message { members["message"] = .string(message) }
+      if let waiting { (members["waiting"], members["still"]) = (.string(waiting.now), .string(waiting.later)) }
       return .object(members)
     }
   }
@@ -52,7 +55,13 @@ struct InvitationQuestion {
       ]
     }
     return [
-      Choice(label: digits.map { $0 + " on both screens: accept" } ?? "accept", accepts: true),
+      // The other person compares the digits now, perhaps on the telephone.
+      Choice(
+        label: digits.map { $0 + " on both screens: accept" } ?? "accept", accepts: true,
+        waiting: (
+          "Waiting for \(name)" + (digits.map { " to confirm \($0)" } ?? ""),
+          "No answer yet; the note opens when \(name) confirms" + (digits.map { " " + $0 } ?? "")
+        )),
       Choice(label: "decline", accepts: false, message: "Declined"),
       Choice(label: "block \(name)", accepts: false, blocks: true, message: "Blocked \(name)"),
     ]

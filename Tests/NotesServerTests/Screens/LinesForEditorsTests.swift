@@ -123,7 +123,10 @@ import Testing
     let question = InvitationQuestion(Self.invitation(.received, title: "Tea", code: nil)).json
     #expect(
       question["choices"] == [
-        ["label": "accept", "accept": true], ["label": "decline", "accept": false, "message": "Declined"],
+        [
+          "label": "accept", "accept": true, "waiting": "Waiting for Ben",
+          "still": "No answer yet; the note opens when Ben confirms",
+        ], ["label": "decline", "accept": false, "message": "Declined"],
         ["label": "block Ben", "accept": false, "block": true, "message": "Blocked Ben"],
       ])
   }
@@ -158,7 +161,11 @@ import Testing
     #expect(options.access == .read && options.uses == 3 && options.expiresIn == .seconds(7 * 86400))
     #expect(try ShareOptions("hours=2").expiresIn == .seconds(7200))
     #expect(try ShareOptions("").access == nil)
-    for wrong in ["reed", "uses", "uses=", "uses=0", "uses=-1", "uses=99999999999999999999", "days=1=2"] {
+    for wrong in ["uses=0", "uses=-1", "uses=99999999999999999999", "days=1=2"] {
+      let problem = #expect(throws: NotesError.self) { try ShareOptions(wrong) }
+      #expect(problem?.message.hasSuffix("\" needs a number from 1 to 1000000") == true)
+    }
+    for wrong in ["reed", "uses", "uses="] {
       let problem = #expect(throws: NotesError.self) { try ShareOptions(wrong) }
       #expect(problem?.message.hasSuffix("is not an option; use read uses=3 days=7") == true)
     }
@@ -183,6 +190,8 @@ import Testing
     #expect(received["line"] == "123 456  Ben invites you to \"1 23\" (read-only)")
     #expect(received["title"] == "Ben invites you to \"1 23\" (read-only)")
     #expect(Self.labels(received) == ["123 456 on both screens: accept", "decline", "block Ben"])
+    #expect(received["choices"]?[0]?["waiting"] == "Waiting for Ben to confirm 123 456")
+    #expect(received["choices"]?[0]?["still"] == "No answer yet; the note opens when Ben confirms 123 456")
     let known = InvitationQuestion(Self.invitation(.received, title: nil, code: nil)).json
     #expect(known["line"] == "Ben invites you to \"a note\"" && Self.labels(known).first == "accept")
     let sent = InvitationQuestion(Self.invitation(.sent, title: "Tea")).json

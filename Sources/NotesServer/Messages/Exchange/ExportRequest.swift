@@ -33,7 +33,7 @@ struct ExportRequest: EditorRequest {
     path = try params.absolutePath("path")
     replacing = try params.boolIfPresent("replace") ?? false
     guard let format = try params.choiceIfPresent("format", as: Format.self) ?? Format(path: path) else {
-      throw params.invalid("format", "is missing, and the path's extension does not imply it")
+      throw params.invalid("format", "is needed, because the name of the file tells none")
     }
     self.format = format
     note = try NoteReference(params)

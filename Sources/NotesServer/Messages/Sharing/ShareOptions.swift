@@ -22,6 +22,9 @@ struct ShareOptions {
         expiresIn = .seconds(number * unit)
       } else {
         let shown = OneLine.shown(NoteNews.cut(String(word), to: 12))
+        if parts.count == 2, parts[0] == "uses" || Self.units[String(parts[0])] != nil {
+          throw NotesError(.refused, "\"\(shown)\" needs a number from 1 to \(Self.maximumNumber)")
+        }
         throw NotesError(.refused, "\"\(shown)\" is not an option; use read uses=3 days=7")
       }
     }

@@ -51,8 +51,7 @@ return function(M, ask, choose, sees)
     choose(invitation.choices, invitation.title, function(it) return it.label end, function(choice)
       local params = { invitation = invitation.invitation, accept = choice.accept, block = choice.block }
       if choice.message then return ask("notes/answer", params, function() outcome(choice) end) end
-      sees.await("notes/answer", params, "Waiting for " .. invitation.name .. "… (:NotesGiveUp)",
-        "No answer yet; the note opens when " .. invitation.name .. " confirms")
+      sees.await("notes/answer", params, choice.waiting .. "… (:NotesGiveUp)", choice.still)
     end)
   end
 
@@ -81,7 +80,7 @@ return function(M, ask, choose, sees)
     if not note then return end
     local name, access = words:match("^(.-)%s+(%a+)$")
     if not name or not vim.tbl_contains({ "write", "read", "none" }, access) then
-      return say.warn(":NotesAccess Ben read: or write, or none")
+      return say.warn(":NotesAccess Ben read (or write, or none)")
     end
     M.set_access({ uri = note.uri }, { peer = name, name = name }, access)
   end

@@ -72,7 +72,7 @@ export def Access(arguments: string)
   if empty(note) || note.id == ''
     status.NotANote()
   elseif empty(parts)
-    status.Warn(':NotesAccess Ben read: or write, or none')
+    status.Warn(':NotesAccess Ben read (or write, or none)')
   else
     SetAccess({uri: note.uri}, {peer: parts[1], name: parts[1]}, parts[2])
   endif
@@ -123,8 +123,7 @@ def Decide(invitation: dict<any>)
     if choice->has_key('message')
       service.Request('notes/answer', params, commands.Then((_) => Told(choice)))
     else
-      arrival.Await('notes/answer', params, $'Waiting for {invitation.name}… (:NotesGiveUp)',
-        $'No answer yet; the note opens when {invitation.name} confirms', (_) => view.Refresh())
+      arrival.Await('notes/answer', params, $'{choice.waiting}… (:NotesGiveUp)', choice.still, (_) => view.Refresh())
     endif
   })
 enddef
