@@ -273,7 +273,7 @@ Whether the note is shared with that person is found out before that."
         (notes-lsp--on-news))
     (notes-lsp--with-answer (result :notes/remove (lambda () `(,@(funcall params) :check t))
                                     :waiting "Looking for that person…" :what "A question")
-      (when (yes-or-no-p (format "Remove %s?  A copy stays with them. "
+      (when (yes-or-no-p (format "Remove %s (a copy stays with them)? "
                                  (notes-lsp--shown (plist-get result :name))))
         (notes-lsp--remove-from params t)))))
 

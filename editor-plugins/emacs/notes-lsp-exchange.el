@@ -17,9 +17,7 @@
 (require 'notes-lsp-buffer)
 
 (declare-function notes-lsp--about "notes-lsp-commands" (note &rest params))
-(declare-function notes-lsp--list-note "notes-lsp-screens" ())
 (declare-function notes-lsp--show-list "notes-lsp-list" (name mode method params &optional other-window))
-(declare-function notes-lsp--agenda "notes-lsp-screens" (id))
 (declare-function notes-lsp--this-note "notes-lsp-commands" ())
 (declare-function notes-lsp--visit "notes-lsp-commands" (place))
 

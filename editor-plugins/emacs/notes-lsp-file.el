@@ -55,27 +55,19 @@ A symbolic link stays as it is when the file that it names is written."
       (when (and buffer-file-name (notes-lsp--note-file-stamp note))
         (set-visited-file-modtime (car (notes-lsp--note-file-stamp note)))))))
 
-;; A hook that runs before saving cannot prevent it by an error.
-(define-error 'notes-lsp-save-refused "Save not confirmed" 'quit)
+(define-error 'notes-lsp-save-refused "Save not confirmed" 'quit) ; an error would not prevent it
 
 (defun notes-lsp--before-save ()
   "Merge what another program has just written to the file of this note."
   (let ((note (notes-lsp--current)))
     (when (and note
-               (if (notes-lsp--note-open note) (notes-lsp--merge-for-save note)
+               (if (notes-lsp--note-open note)
+                   (eq 'no-text (notes-lsp--guarded "saving" (notes-lsp--merge-file note)))
                  (notes-lsp--file-unmerged-p note))
                ;; Emacs itself asks this about files that it watches.
-               (not (yes-or-no-p
-                     (format "%s has changed since visited or saved.  Save anyway? "
-                             (file-name-nondirectory buffer-file-name)))))
+               (not (yes-or-no-p (format "%s has changed since visited or saved.  Save anyway? "
+                                         (file-name-nondirectory buffer-file-name)))))
       (signal 'notes-lsp-save-refused nil))))
-
-(defun notes-lsp--merge-for-save (note)
-  "Merge what another program has written to NOTE's file.
-Return whether it cannot be merged because it is no text."
-  (notes-lsp--flush note)
-  (unless (equal (notes-lsp--file-stamp) (notes-lsp--note-file-stamp note))
-    (eq 'no-text (notes-lsp--guarded "saving" (notes-lsp--merge-file note)))))
 
 (defun notes-lsp--file-unmerged-p (note)
   "Return whether the file of NOTE holds what neither Emacs nor NOTE has.
@@ -119,9 +111,11 @@ look as if another program had deleted the rest, for everyone."
 (advice-add 'write-region :around #'notes-lsp--write-region)
 
 (defun notes-lsp--merge-file (note)
-  "Send the service NOTE's file as it is, and wait for the result.
+  "Send the service NOTE's file if it has changed, and wait for the result.
 Return `no-text' if the file is none."
-  (pcase-let ((`(,hash . ,text) (notes-lsp--file-contents buffer-file-name)))
+  (notes-lsp--flush note)
+  (pcase-let ((`(,hash . ,text) (unless (equal (notes-lsp--file-stamp) (notes-lsp--note-file-stamp note))
+                                  (notes-lsp--file-contents buffer-file-name))))
     (cond ((or (null hash) (equal hash (notes-lsp--note-file-hash note))) nil)
           ((null text) 'no-text)
           (t (notes-lsp-service-notify :notes/file

@@ -161,7 +161,7 @@ end
 function M.remove_from(target, peer, is_sure)
   local params = vim.tbl_extend("force", target, { peer = peer, moveOn = true, check = not is_sure })
   ask("notes/remove", params, function(result)
-    local question = "Remove " .. (result.name or "") .. "? A copy stays with them."
+    local question = "Remove " .. (result.name or "") .. " (a copy stays with them)?"
     if is_sure then
       refresh()
     elseif vim.fn.confirm(question, "&Remove\n&Cancel", 2) == 1 then

@@ -216,7 +216,7 @@ export def RemovePerson(target: dict<any>, peer: string, isSure = false)
   service.Request('notes/remove', params->copy()->extend({check: !isSure}), Then((result) => {
     if isSure
       view.Refresh()
-    elseif status.Confirm($'Remove {result.name}? A copy stays with them.', "&Remove\n&Cancel", 2) == 1
+    elseif status.Confirm($'Remove {result.name} (a copy stays with them)?', "&Remove\n&Cancel", 2) == 1
       RemovePerson(target, peer, true)
     endif
   }))
