@@ -199,7 +199,7 @@ final class FileReconciler {
   /// No file has this text any more, and merging it takes a while.
   private func keepUntilMerged(_ others: [UInt8], _ key: NoteKey) {
     if others.count <= RunJournal.maximumChangesBytes {
-      environment.journal.overwrote(others, key, on: environment.clock.date)
+      environment.journal.overwrote(others, key, on: recoveredTexts.newStamp().date)
     } else {
       // Writing it to the journal would block the loop.
       recoveredTexts.keepSoon(key.document, RecoveredText.overwritten, others)

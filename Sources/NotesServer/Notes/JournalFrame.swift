@@ -208,7 +208,7 @@ struct JournalContent {
   /// The contents of working files, as it had found them.
   var files: [NoteKey: FileNews] = [:]
   /// The texts of buffers that were closed and not merged.
-  var left: [NoteKey: JournalFrame.Client.LeftText] = [:]
+  var left: [BufferKey: JournalFrame.Client.LeftText] = [:]
   /// The texts that editors last reported as written to working files.
   var written: [NoteKey: ClientBase] = [:]
   /// The texts of other programs that it had written over and not merged.
@@ -222,8 +222,8 @@ struct JournalContent {
         switch client.news {
         case .has(let base): clients[key] = base
         case .sent(let sent): clients[key]?.sent(sent.rev, sent.heads)
-        case .left(let text): left[key.note] = text
-        case .closed: (clients[key], left[key.note]) = (nil, nil)
+        case .left(let text): left[key] = text
+        case .closed: (clients[key], left[key]) = (nil, nil)
         }
       }
       for file in frame.files {

@@ -2,8 +2,8 @@
 struct JournaledTexts {
   typealias Text = JournalFrame.Client.LeftText
 
-  /// Those of closed buffers.
-  var left: [NoteKey: Text] = [:]
+  /// Those of closed buffers, each by its URI.
+  var left: [BufferKey: Text] = [:]
   /// Those of other programs, which this process has written over.
   var overwritten: [NoteKey: Text] = [:]
 
@@ -12,8 +12,8 @@ struct JournaledTexts {
     left.map { Self.frame(left: $0.value, $0.key) } + overwritten.map { Self.frame(overwritten: $0.value, $0.key) }
   }
 
-  static func frame(left text: Text, _ key: NoteKey) -> JournalFrame {
-    JournalFrame(document: key.document, clients: [JournalFrame.Client(item: key.item, news: .left(text))])
+  static func frame(left text: Text, _ key: BufferKey) -> JournalFrame {
+    JournalFrame(document: key.document, clients: [JournalFrame.Client(key, .left(text))])
   }
 
   /// - Parameter text: nil once it is merged.

@@ -14,6 +14,8 @@ struct RecoveredText {
     /// earlier version kept it.
     var run = ""
 
+    var date: Date { Date(milliseconds: time) }
+
     init(time: Int, run: String = "") { (self.time, self.run) = (time, run) }
 
     init?(_ text: String) {
@@ -72,7 +74,7 @@ struct RecoveredText {
 
   /// In a folder that lists of notes do not show.
   static func path(title: String, stamp: Stamp, in directory: String) -> String {
-    let date = Date(milliseconds: stamp.time).ISO8601Format().replacingOccurrences(of: ":", with: ".")
+    let date = stamp.date.ISO8601Format().replacingOccurrences(of: ":", with: ".")
     // A long title gives way to the stamp: without it, two texts would have one file.
     let run = FileName.name(forTitle: stamp.run, ending: "")
     let ending = " \(date) \(stamp.time % 1000)" + (stamp.run.isEmpty ? "" : " \(run)") + FileName.fileExtension

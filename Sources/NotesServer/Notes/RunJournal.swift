@@ -81,25 +81,28 @@ final class RunJournal {
     handles[key.document] = nil
   }
 
-  /// Call when an editor closes a buffer whose text is not merged yet. If this process is killed before `closed` or `keptLeft` is
-  /// called, the next one keeps the text as a recovered one.
-  func left(_ text: [UInt8], _ key: NoteKey, on date: Date) {
+  /// Call when an editor closes a buffer whose text is not merged yet. If this process is killed before `keptLeft` is called, the
+  /// next one keeps the text as a recovered one.
+  ///
+  /// - Parameters:
+  ///   - key: with the buffer's URI, as it is not known whether it would be the note's first buffer
+  ///   - date: of a stamp of its own: the recovered text's key has it
+  func left(_ text: [UInt8], _ key: BufferKey, on date: Date) {
     let text = JournaledTexts.Text(text: text, time: date.milliseconds)
     texts.left[key] = text
     append(JournaledTexts.frame(left: text, key))
   }
 
-  /// Call when the text of a closed buffer is kept elsewhere.
-  func keptLeft(_ key: NoteKey) {
+  /// Call when the text of a closed buffer is merged, or kept elsewhere.
+  func keptLeft(_ key: BufferKey) {
     guard texts.left[key] != nil else { return }
-    let buffer = BufferKey(key)
-    appendClosed(buffer)
-    // The editor may have the note open under another URI.
-    clientHas(buffer)
+    appendClosed(key)
+    // The editor may have opened it again.
+    clientHas(key)
   }
 
   private func appendClosed(_ key: BufferKey) {
-    texts.left[key.note] = nil
+    texts.left[key] = nil
     append(JournalFrame(document: key.document, clients: [JournalFrame.Client(key, .closed)]))
   }
 

@@ -134,6 +134,7 @@ final class BufferBinding {
     updates.stop()
     observation?.cancel()
     service.closed(place, handle)
+    service.journal.keptLeft(BufferKey(key, uri: uri))
     service.presenceTracker.leave(id)
   }
 }

@@ -342,7 +342,7 @@ final class BufferOpener {
     buffers[uri] = opening.isClosed ? nil : .plain(opening.plain)
     if isShown { buffers.leftPlain(uri, opening.plain, .itemDeleted, service.notebook[opening.key]) }
     let text = opening.plain.text
-    let key = opening.key
+    let key = BufferKey(opening.key, uri: uri)
     guard !text.isEmpty else { return service.journal.keptLeft(key) }
     service.recoveredTexts.keepSoon(
       key.document, "its agenda item was deleted while it was being opened", text, isTold: isShown
@@ -353,7 +353,7 @@ final class BufferOpener {
   private func notOpened(uri: String, opening number: Int, error: any Error) async {
     guard case .opening(let opening)? = buffers[uri], opening.number == number else { return }
     // The editor may be about to exit with the only copy, or may no longer show it.
-    if !editor.isRunning || opening.isClosed { await UnmergedText(opening).keep(in: service) }
+    if !editor.isRunning || opening.isClosed { await UnmergedText(opening, uri: uri).keep(in: service) }
     guard isOpening(uri, number) else { return }
     editor.log.error("\(uri) was not attached: \(error)")
     guard !opening.isClosed else { return buffers[uri] = nil }

@@ -234,7 +234,7 @@ final class EditorBuffers {
     guard opening.mayHaveNews else { return }
     let text = opening.plain.text
     if text.count <= RunJournal.maximumChangesBytes {
-      service.journal.left(text, opening.key, on: service.clock.date)
+      service.journal.left(text, BufferKey(opening.key, uri: uri), on: service.recoveredTexts.newStamp().date)
     } else {
       // Writing it to the journal would block the loop.
       service.recoveredTexts.keepSoon(opening.key.document, "it was closed before it was merged", text)

@@ -4,11 +4,13 @@ import Logging
 /// Keeps the text of a buffer whose note did not arrive as a recovered text, unless its file has it.
 @AutomergeRepo
 struct UnmergedText {
-  let key: NoteKey
+  let key: BufferKey
   /// UTF-8.
   let text: [UInt8]
 
-  init(_ opening: Opening) { (key, text) = (opening.key, opening.plain.text) }
+  init(_ opening: Opening, uri: String) {
+    (key, text) = (BufferKey(opening.key, uri: uri), opening.plain.text)
+  }
 
   /// Returns when the text is stored.
   func keep(in service: Service) async {
@@ -27,7 +29,9 @@ struct UnmergedText {
 
   private func isInFile(_ service: Service) async throws -> Bool {
     guard !text.isEmpty else { return true }
-    guard let path = service.notebook[key]?.path, let bytes = try await service.files.read(path) else { return false }
+    guard let path = service.notebook[key.note]?.path, let bytes = try await service.files.read(path) else {
+      return false
+    }
     return await FileContents.holds(bytes, text)
   }
 }

@@ -189,8 +189,8 @@ import Testing
     let handle = try await repo.create(doc: Document(), id: id)
     try await handle.flush()
     let killed = RunJournal(files: log, run: "0123456789abcdef0123456789abcdef")
-    killed.left(Array("mine\n".utf8), NoteKey(id), on: Date(milliseconds: 5))
-    if isMerged { killed.closed(BufferKey(NoteKey(id)), handle) }
+    killed.left(Array("mine\n".utf8), BufferKey(NoteKey(id), uri: "file:///a"), on: Date(milliseconds: 5))
+    if isMerged { killed.keptLeft(BufferKey(NoteKey(id), uri: "file:///a")) }
     files.journals["0123456789abcdef0123456789abcdef"] = log.writings.flatMap(\.self)
     let earlier = files.journals
     var tellings = 0
@@ -210,14 +210,14 @@ import Testing
   @Test func theTextOfABufferThatWasClosedTooEarlyIsInAJournalThatBeginsAnew() async throws {
     let log = WrittenJournal()
     let journal = RunJournal(files: log, run: "cc")
-    journal.left(Array("mine\n".utf8), NoteKey(id), on: Date(milliseconds: 5))
+    journal.left(Array("mine\n".utf8), BufferKey(NoteKey(id)), on: Date(milliseconds: 5))
     log.isFull = true
-    journal.left(Array("more\n".utf8), NoteKey(id, item: "tea"), on: Date(milliseconds: 6))
+    journal.left(Array("more\n".utf8), BufferKey(NoteKey(id, item: "tea")), on: Date(milliseconds: 6))
     log.isFull = false
     journal.resume()
     let left = JournalContent(JournalFrame.all(in: log.writings.last ?? [])).left
-    #expect(left[NoteKey(id)]?.text == Array("mine\n".utf8))
-    #expect(left[NoteKey(id, item: "tea")]?.text == Array("more\n".utf8))
+    #expect(left[BufferKey(NoteKey(id))]?.text == Array("mine\n".utf8))
+    #expect(left[BufferKey(NoteKey(id, item: "tea"))]?.text == Array("more\n".utf8))
   }
 
   @Test(arguments: [true, false]) func theTextOfAnotherProgramThatWasWrittenOverIsKeptUnlessItIsMergedBeforeTheKill(

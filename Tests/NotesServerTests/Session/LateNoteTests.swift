@@ -266,7 +266,7 @@ import Testing
     let ben = try await waiting(for: note, with: "tea\nmine\n", journal: log)
     ben.change(uri, "tea\nmine\nmilk\n", version: 2)
     ben.send("textDocument/didClose", ["textDocument": ["uri": .string(uri)]])
-    let key = NoteKey(note.id)
+    let key = BufferKey(NoteKey(note.id), uri: uri)
     #expect(log.content.left[key]?.text == Array("tea\nmine\nmilk\n".utf8), "at once")
     world.connect("host", "ben")
     try await ben.wait(for: "the words in the note") { ben.text(of: note.id)?.contains("milk") == true }

@@ -150,6 +150,48 @@ import Testing
     #expect(lines?.sorted() == ["bread", "eggs", "ham", "milk", "tea"])
   }
 
+  /// Both are closed in the same millisecond, before what was typed there is merged.
+  @Test func whatWasTypedInBothIsKeptIfTheServiceIsKilledBeforeItIsMerged() async throws {
+    let journal = WrittenJournal()
+    let (ana, buffers, id) = try await opened(seed: 7, journal: journal)
+    for buffer in buffers { buffer.close() }
+    try await ana.wait(for: "the end") { !ana.service.isOpen(id) && !ana.service.fileSync.isPlanned(id) }
+    for (uri, word) in zip(uris, ["ham", "eggs"]) { typeAndClose(uri, word, in: ana) }
+    #expect(uris.allSatisfy { ana.binding($0) == nil })
+    #expect(try await recovered(after: ana, journal).sorted() == ["eggs\n", "ham\n"])
+  }
+
+  @Test(arguments: [true, false])
+  func whatWasTypedInOneIsKeptUntilItIsMergedThoughTheOtherIsClosed(isMerged: Bool) async throws {
+    let journal = WrittenJournal()
+    let (ana, buffers, id) = try await opened(seed: 8, journal: journal)
+    buffers[1].close()
+    typeAndClose(uris[1], "ham", in: ana)
+    buffers[0].close()
+    #expect(journal.content.left.count == 1)
+    if isMerged { try await ana.wait(for: "the line") { ana.text(of: id)?.contains("ham") ?? false } }
+    try await ana.waitAsTimeStands(for: "the end") { !isMerged || journal.content.left.isEmpty }
+    let kept = try await recovered(after: ana, journal)
+    #expect(kept.contains("ham\n") == !isMerged, "\(kept)")
+  }
+
+  /// The person opens the file and replaces its text. The service has not opened the note when the buffer is closed.
+  private func typeAndClose(_ uri: String, _ word: String, in ana: ServiceUnderTest) {
+    ana.open(uri, word)
+    ana.change(uri, word + "\n", version: 2)
+    ana.send("textDocument/didClose", ["textDocument": ["uri": .string(uri)]])
+  }
+
+  /// The texts that the next process keeps when this one is killed.
+  private func recovered(after ana: ServiceUnderTest, _ journal: WrittenJournal) async throws -> [String] {
+    let dead = KilledRun(run: ana.service.run, bytes: journal.writings.flatMap(\.self))
+    ana.world.crash("ana")
+    let next = ServiceUnderTest(ana.world, "ana", files: ana.files, journal: dead)
+    try await next.start(watching: MemoryFolders())
+    try await next.pass(.seconds(2))
+    return try await next.recoveredTexts()
+  }
+
   @Test func undoUnderOneReachesTheOther() async throws {
     let (ana, buffers, id) = try await opened(seed: 5)
     buffers[0].replace(0..<0, "bread\n")
