@@ -100,8 +100,57 @@ import Testing
       try handle.change { try $0.put(obj: .ROOT, key: "typed", value: .Int(number)) }
       return !isTyping.withLock(\.self) || ana.service.openFiles.isWaiting(NoteKey(id))
     }
-    try await ana.pass(.seconds(5))
+    try await ana.wait(for: "the file's content") { !ana.service.openFiles.isBusy(NoteKey(id)) }
     #expect(lines(ana, id)?.filter { $0 != "tea" } == ["eggs", "milk"])
+  }
+
+  /// Nothing but the service has the text then.
+  @Test func itIsInTheJournalUntilItIsMergedAndStored() async throws {
+    let log = WrittenJournal()
+    let (id, ana) = try await opened(journal: log)
+    try await ana.pass(.seconds(5))
+    overwrite(ana, claims: false)
+    ana.send("notes/file", ["uri": .string(uri), "text": "tea\nham\n"])
+    let texts = log.content.overwritten[NoteKey(id)]?.map { String(decoding: $0.text, as: UTF8.self) }
+    #expect(texts == ["tea\nmilk\n", "tea\nham\n"])
+    try await ana.wait(for: "the merge") { !ana.service.openFiles.isBusy(NoteKey(id)) }
+    #expect(lines(ana, id) == ["eggs", "ham", "milk", "tea"])
+    #expect(log.content.overwritten.isEmpty)
+  }
+
+  /// Another process has the right to look at the file all the time.
+  @Test func itIsKeptAsARecoveredTextIfTheServiceEndsBeforeItIsMerged() async throws {
+    let log = WrittenJournal()
+    let (id, ana) = try await opened(journal: log)
+    try await ana.pass(.seconds(5))
+    let turn = try #require(ana.files.claim("file-" + NoteKey(id).lockName, exclusively: true))
+    overwrite(ana, claims: false)
+    var code: Int32?
+    ana.session.onEnd = { code = $0 }
+    ana.session.inputEnded()
+    try await ana.wait(for: "the end") { code != nil }
+    withExtendedLifetime(turn) {}
+    #expect(try await ana.recoveredTexts() == ["tea\nmilk\n"])
+    #expect(log.content.overwritten.isEmpty && log.hasEnded)
+  }
+
+  @Test func itIsKeptAsARecoveredTextIfTheNotesFileIsGone() async throws {
+    let (id, ana) = try await opened()
+    try await ana.pass(.seconds(5))
+    overwrite(ana, claims: false)
+    ana.service.notebook.update(NoteKey(id)) { $0.path = nil }
+    await ana.service.openFiles.settle(NoteKey(id))
+    #expect(try await ana.recoveredTexts() == ["tea\nmilk\n"])
+  }
+
+  /// The loop runs on for a moment.
+  @Test func itIsKeptAsARecoveredTextIfItIsFoundAfterTheJournalWasRemoved() async throws {
+    let (id, ana) = try await opened(journal: WrittenJournal())
+    ana.service.journal.end()
+    _ = ana.service.recoveredTexts.overwrote(Array("tea\nmilk\n".utf8), NoteKey(id))
+    try await ana.wait(for: "the copy") { !ana.service.recoveredTexts.holds(id) }
+    try await ana.pass(.seconds(1))
+    #expect(try await ana.recoveredTexts() == ["tea\nmilk\n"])
   }
 
   /// The other process would take the line that the editor did not show for deleted.
