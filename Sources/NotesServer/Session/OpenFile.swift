@@ -29,7 +29,7 @@ final class OpenFile {
   private var views: [View] = []
   private var claims = Claims()
   private var seen = Seen()
-  /// The editors' texts, read when the file first differs.
+  /// The editors' texts, read when the file differs.
   private var editorTexts: [TextBase]?
   private var work: Task<Void, Never>?
   private var workNumber = 0
@@ -227,6 +227,8 @@ final class OpenFile {
     // While another process has the turn, a look that is due would follow each one, and `settle` would not return.
     planned?.cancel()
     planned = nil
+    // Another process may have stored its editor's text since the last look.
+    editorTexts = nil
     let held = turn
     turn = nil
     guard let path = environment.notebook[key]?.path else { return await keepOverwritten() }

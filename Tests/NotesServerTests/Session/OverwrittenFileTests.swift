@@ -208,6 +208,29 @@ import Testing
     #expect(next.text(of: id) == "tea\nmilk\n")
   }
 
+  /// This process has looked at an earlier change of the file, before the other one stored what its editor has.
+  @Test func itStaysThoughAnotherProcessIsKilledAsItsEditorWritesTheFile() async throws {
+    let (id, ana) = try await opened()
+    try await ana.wait(for: "the first look") { !ana.service.openFiles.isBusy(NoteKey(id)) }
+    let handle = try await ana.handle(of: id)
+    let base = TextBase(heads: handle.document.heads(), steps: [], object: nil)
+    let client = ClientBase(base: base, time: world.clock.date, object: nil)
+    let hasLooked = Mutex(false)
+    ana.files.onLook.withLock { $0 = { _ in hasLooked.withLock { $0 = true } } }
+    func write(_ text: String) async throws {
+      ana.files[path] = Array(text.utf8)
+      hasLooked.withLock { $0 = false }
+      #expect(ana.service.openFiles.changed(NoteKey(id)))
+      try await ana.wait(for: "a look") { hasLooked.withLock(\.self) }
+      await ana.service.openFiles.settle(NoteKey(id))
+    }
+    try await write("tea\nmilk\n")
+    #expect(lines(ana, id) == ["milk", "tea"])
+    try await ana.service.notebook.storage.commit([.save(client.item(NoteKey(id), run: "aa"))])
+    try await write("tea\n")
+    #expect(lines(ana, id) == ["milk", "tea"])
+  }
+
   /// The editor shows the line when another program deletes it.
   @Test func whatAnotherProgramDeletesIsDeletedAlsoIfNoServiceRuns() async throws {
     let (id, ana) = try await opened()
