@@ -127,9 +127,10 @@ final class FileReconciler {
       try await notebook.save(key)
     }
     if !file.isSame, let others = try await environment.files.replace(path, file.bytes, of: found) {
-      keepUntilMerged(others, key)
-      try await takeIn(others, thatReplaced: contents, of: note, key, handle)
+      try await takeIn(recoveredTexts.overwrote(others, key), thatReplaced: contents, of: note, handle)
     }
+    // A buffer that was opened meanwhile may have been saved, and its file's content be known.
+    if isOpen(key), try await environment.files.read(path) != file.bytes { return }
     let base = TextBase(writing: text, file.finalNewlineStep, at: heads, of: note)
     environment.fileHas(base, key)
     notebook.update(key) {
@@ -141,7 +142,6 @@ final class FileReconciler {
     // Together with the changes that the base names: another process may read both at any moment.
     try await notebook.save(key, with: handle)
     environment.journal.fileIsStored(key)
-    environment.journal.mergedOverwritten(key)
     written[key] = text.count < FileComparison.maximumBytesAtOnce ? nil : await WrittenFile(file.bytes, base)
     try await followTitle(key, handle)
   }
@@ -196,35 +196,29 @@ final class FileReconciler {
     } || toNow.isIdentity
   }
 
-  /// No file has this text any more, and merging it takes a while.
-  private func keepUntilMerged(_ others: [UInt8], _ key: NoteKey) {
-    if others.count <= RunJournal.maximumChangesBytes {
-      environment.journal.overwrote(others, key, on: recoveredTexts.newStamp().date)
-    } else {
-      // Writing it to the journal would block the loop.
-      recoveredTexts.keepSoon(key.document, RecoveredText.overwritten, others)
-    }
-  }
-
   /// Merges what another program wrote to the file between our reading and our writing. The file is written again a little
   /// later.
   private func takeIn(
-    _ bytes: [UInt8], thatReplaced contents: FileContents?, of note: NoteDocument, _ key: NoteKey, _ handle: DocHandle
+    _ overwritten: OverwrittenText, thatReplaced contents: FileContents?, of note: NoteDocument, _ handle: DocHandle
   ) async throws {
-    if let others = try? FileContents(reading: bytes, known: notebook[key]?.shape) {
+    if let others = try? FileContents(reading: overwritten.bytes, known: notebook[overwritten.key]?.shape) {
       let now = DocumentText(note).allUTF8
       let way = contents.map { TextDiff.delta(from: $0.text, to: now) }
       let base = way.map { TextBase(heads: handle.document.heads(), steps: [$0], object: note.textObject) }
-      if try await takeIn(others, base, note, handle, isStillThere: false) {
-        planner?.plan(handle, text: nil)
-        return
+      do {
+        if try await takeIn(others, base, note, handle, isStillThere: false) {
+          environment.journal.merged(overwritten)
+          planner?.plan(handle, text: nil)
+          return
+        }
+      } catch {
+        // The next attempt finds only what is in the file now.
+        await recoveredTexts.keep(overwritten)
+        throw error
       }
     }
     // It is not UTF-8, or an editor opened the note meanwhile and merges what the file has now.
-    try await recoveredTexts.keep(
-      RecoveredText(
-        id: key.document, stamp: recoveredTexts.newStamp(), reason: RecoveredText.overwritten, text: bytes))
-    recoveredTexts.tellSoon()
+    await recoveredTexts.keep(overwritten)
   }
 
   /// Renames the file to fit the note's title; later, if an editor opens it at this moment.

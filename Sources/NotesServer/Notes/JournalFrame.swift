@@ -28,6 +28,8 @@ struct JournalFrame: Hashable {
       /// It closed the buffer with this text before the text was merged; or, of a file, another program had written it.
       case left(LeftText)
       case closed
+      /// What another program had written at this time is merged and stored, or kept as a recovered text.
+      case merged(time: Int)
     }
 
     struct LeftText: Hashable {
@@ -146,7 +148,7 @@ extension JournalFrame.Client {
   fileprivate func encode(into writer: inout CBORWriter) {
     let count: Int =
       switch news {
-      case .has: 1
+      case .has, .merged: 1
       case .sent, .left: 2
       case .closed: 0
       }
@@ -173,6 +175,9 @@ extension JournalFrame.Client {
       writer.bytes(left.text)
       writer.text("time")
       writer.integer(left.time)
+    case .merged(let time):
+      writer.text("time")
+      writer.integer(time)
     case .closed: break
     }
   }
@@ -188,6 +193,8 @@ extension JournalFrame.Client {
     } else if let text = cbor["left"]?.bytes {
       guard let time = cbor["time"]?.integer else { return nil }
       news = .left(LeftText(text: Array(text), time: time))
+    } else if let time = cbor["time"]?.integer {
+      news = .merged(time: time)
     } else {
       news = .closed
     }
@@ -211,8 +218,8 @@ struct JournalContent {
   var left: [BufferKey: JournalFrame.Client.LeftText] = [:]
   /// The texts that editors last reported as written to working files.
   var written: [NoteKey: ClientBase] = [:]
-  /// The texts of other programs that it had written over and not merged.
-  var overwritten: [NoteKey: JournalFrame.Client.LeftText] = [:]
+  /// The texts of other programs that it or its editor had written over and it had not merged.
+  var overwritten: [NoteKey: [JournalFrame.Client.LeftText]] = [:]
 
   init(_ frames: [JournalFrame]) {
     for frame in frames {
@@ -224,6 +231,7 @@ struct JournalContent {
         case .sent(let sent): clients[key]?.sent(sent.rev, sent.heads)
         case .left(let text): left[key] = text
         case .closed: (clients[key], left[key]) = (nil, nil)
+        case .merged: break
         }
       }
       for file in frame.files {
@@ -234,9 +242,20 @@ struct JournalContent {
         if case .has(let base) = client.news { written[NoteKey(frame.document, item: client.item)] = base }
       }
       for text in frame.overwritten {
-        let key = NoteKey(frame.document, item: text.item)
-        if case .left(let text) = text.news { overwritten[key] = text } else { overwritten[key] = nil }
+        overwritten(text.news, NoteKey(frame.document, item: text.item))
       }
     }
+  }
+
+  private mutating func overwritten(_ news: JournalFrame.Client.News, _ key: NoteKey) {
+    var texts = overwritten[key] ?? []
+    switch news {
+    // A new segment repeats it.
+    case .left(let text): if !texts.contains(text) { texts.append(text) }
+    case .merged(let time): texts.removeAll { $0.time == time }
+    // By an earlier version: it had one text of each file.
+    case .has, .sent, .closed: texts = []
+    }
+    overwritten[key] = texts.isEmpty ? nil : texts
   }
 }

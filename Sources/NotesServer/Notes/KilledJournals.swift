@@ -119,7 +119,9 @@ final class KilledJournals {
             + content.written.map { .save($0.value.item($0.key, run: run, .written)) })
         try await keep(
           content.left.map { RecoveredText($0.value, of: $0.key.document, by: run) }
-            + content.overwritten.map { RecoveredText(overwritten: $0.value, of: $0.key.document, by: run) }, storage)
+            + content.overwritten.flatMap { key, texts in
+              texts.map { RecoveredText(overwritten: $0, of: key.document, by: run) }
+            }, storage)
         guard unplaced.isEmpty else {
           waiting.formUnion(unplaced)
           log.warning("The journal of a process that was killed is kept: not here yet: \(unplaced.count) documents.")

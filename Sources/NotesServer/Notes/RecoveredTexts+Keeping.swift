@@ -21,6 +21,27 @@ extension RecoveredTexts {
     }
   }
 
+  /// Keeps what another program wrote to a file that has been written over, until it is merged and stored, or kept by `keep`:
+  /// merging it takes a while.
+  func overwrote(_ bytes: [UInt8], _ key: NoteKey) -> OverwrittenText {
+    var text = OverwrittenText(key: key, bytes: bytes, stamp: newStamp())
+    // Writing a long text to the journal would block the loop.
+    text.isKept = bytes.count > RunJournal.maximumChangesBytes || environment.journal.hasEnded
+    if text.isKept {
+      keepSoon(key.document, RecoveredText.overwritten, bytes)
+    } else {
+      environment.journal.overwrote(text)
+    }
+    return text
+  }
+
+  /// Stores such a text, which cannot be merged, and tells the person. The journal has it as long as the store fails.
+  func keep(_ text: OverwrittenText) async {
+    guard !text.isKept, await keepOrHold(text.recovered) else { return }
+    environment.journal.kept(text)
+    tellSoon()
+  }
+
   /// Removing less than this from a file is an ordinary edit.
   private static let minimumCutBytes = 80
 

@@ -151,22 +151,23 @@ final class RunJournal {
       JournalFrame(document: key.document, written: [JournalFrame.Client(item: key.item, news: .has(text))]))
   }
 
-  /// Call when this process has written over what another program had just written to a file. If this process is killed before
-  /// `mergedOverwritten` is called, the next one keeps the text as a recovered one.
-  func overwrote(_ text: [UInt8], _ key: NoteKey, on date: Date) {
-    let text = JournaledTexts.Text(text: text, time: date.milliseconds)
-    texts.overwritten[key] = text
-    append(JournaledTexts.frame(overwritten: text, key))
+  /// Call when this process or its editor has written over what another program had just written to a file. If this process is
+  /// killed before the text is merged and stored, or `kept` is called, the next one keeps it as a recovered one.
+  func overwrote(_ text: OverwrittenText) { append(texts.add(text)) }
+
+  /// Call when the document has the text. The journal keeps it until the file is stored.
+  func merged(_ text: OverwrittenText) { texts.merge(text) }
+
+  /// Call when the text is stored as a recovered one.
+  func kept(_ text: OverwrittenText) {
+    if let frame = texts.remove(text.stamp.time, text.key) { append(frame) }
   }
 
-  /// Call when the text is merged, and stored.
-  func mergedOverwritten(_ key: NoteKey) {
-    guard texts.overwritten.removeValue(forKey: key) != nil else { return }
-    append(JournaledTexts.frame(overwritten: nil, key))
+  /// Call when the store has the document and what this file contains.
+  func fileIsStored(_ key: NoteKey) {
+    fileNews[key] = nil
+    for frame in texts.removeMerged(key) { append(frame) }
   }
-
-  /// Call when the store has what this file contains.
-  func fileIsStored(_ key: NoteKey) { fileNews[key] = nil }
 
   private func news(of base: TextBase, _ key: NoteKey, replacing earlier: TextBase?) -> FileNews? {
     guard base.textByteCount <= FileNews.maximumTextBytes else { return nil }
@@ -284,10 +285,14 @@ final class RunJournal {
     }
   }
 
-  /// Call when everything is stored, including what the editor has. Removes the journal.
+  /// Whether nothing is journaled any more.
+  var hasEnded: Bool { state == .ended }
+
+  /// Call when everything is stored, including what the editor has. Removes the journal; if it has a text that nothing else has,
+  /// leaves it to the next process.
   func end() {
     state = .ended
     held = []
-    files.end()
+    if !texts.hasUnmerged { files.end() }
   }
 }

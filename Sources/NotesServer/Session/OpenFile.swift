@@ -29,7 +29,7 @@ final class OpenFile {
   private var views: [View] = []
   private var claims = Claims()
   private var seen = Seen()
-  /// The editors' texts, read when the file first differs.
+  /// The editors' texts, read when the file differs.
   private var editorTexts: [TextBase]?
   private var work: Task<Void, Never>?
   private var workNumber = 0
@@ -56,7 +56,7 @@ final class OpenFile {
 
   /// A text that the editor found in the file before it wrote to it.
   private struct Overwritten {
-    let bytes: [UInt8]
+    let text: OverwrittenText
     /// What the file was known to hold then; nil if that was not read yet.
     var base: TextBase?
     /// What it may have held instead, if the service was just finding that out: what an editor claimed to have written.
@@ -170,7 +170,8 @@ final class OpenFile {
   /// The editor has read a file that another program wrote, and is about to overwrite it.
   func found(_ bytes: [UInt8]) {
     let base = environment.notebook[key]?.fileBase
-    claims.overwritten.append(Overwritten(bytes: bytes, base: base, possible: claims.bases))
+    let text = files.recoveredTexts.overwrote(bytes, key)
+    claims.overwritten.append(Overwritten(text: text, base: base, possible: claims.bases))
     look()
   }
 
@@ -223,9 +224,14 @@ final class OpenFile {
   }
 
   private func lookOnce() async {
+    // While another process has the turn, a look that is due would follow each one, and `settle` would not return.
+    planned?.cancel()
+    planned = nil
+    // Another process may have stored its editor's text since the last look.
+    editorTexts = nil
     let held = turn
     turn = nil
-    guard let path = environment.notebook[key]?.path else { return }
+    guard let path = environment.notebook[key]?.path else { return await keepOverwritten() }
     let new = held == nil ? await files.turn(of: key) : nil
     guard let turn = held ?? new else { return changed() }
     defer { withExtendedLifetime(turn) {} }
@@ -268,24 +274,37 @@ final class OpenFile {
   ///
   /// - Returns: false if it is put off, because the document changes
   private func takeOverwritten() async throws -> Bool {
+    guard !claims.overwritten.isEmpty else { return true }
     while let found = claims.overwritten.first {
-      let (digest, read) = await FileContents.parsed(found.bytes, known: environment.notebook[key]?.shape)
+      let (digest, read) = await FileContents.parsed(found.text.bytes, known: environment.notebook[key]?.shape)
       if let read, digest != seen.digest {
         // The file may be known by now to have held another text before that, or to hold what the editor has written since.
         let possible = found.possible + [environment.notebook[key]?.fileBase].compactMap(\.self)
         guard let (merge, note) = await merged(read, [found.base], possible: possible),
           note.content == content || binding == nil
         else {
-          return false
+          guard NoteDocument(handle.document, item: key.item) == nil else { return false }
+          await keepOverwritten()
+          break
         }
         try await takeIn(merge, of: note, read.text, digest, isStillThere: false)
         let lacking = TextBase(heads: handle.document.heads(), steps: [merge.lacking], object: note.textObject)
         claims.merged = (digest, lacking)
       }
-      claims.overwritten.removeFirst()
+      if read == nil { await files.recoveredTexts.keep(found.text) } else { environment.journal.merged(found.text) }
+      claims.overwritten.removeAll { $0.text.stamp == found.text.stamp }
       tell(digest)
     }
+    seen.isUnstored = true
+    try await store()
     return true
+  }
+
+  /// Keeps what the editor overwrote and is not merged yet as recovered texts.
+  func keepOverwritten() async {
+    let texts = claims.overwritten.map(\.text)
+    claims.overwritten = []
+    for text in texts { await files.recoveredTexts.keep(text) }
   }
 
   /// - Parameter isStillThere: whether the file contains the text, and not what the editor has written over it.

@@ -29,6 +29,7 @@ final class OpenFiles {
       return file
     }
     environment.forgetFile(binding.key)
+    if let former = files[binding.key] { Task { await former.keepOverwritten() } }
     let file = OpenFile(binding, self)
     files[binding.key] = file
     return file
@@ -62,8 +63,12 @@ final class OpenFiles {
   /// Whether this file is to be examined again in a moment.
   func isWaiting(_ key: NoteKey) -> Bool { files[key]?.isWaiting ?? false }
 
+  /// Call at the end: returns when no file is being examined, and nothing that an editor overwrote is in memory only.
   func settleAll() async {
-    for key in Array(files.keys) { await settle(key) }
+    for (key, file) in files {
+      await settle(key)
+      await file.keepOverwritten()
+    }
   }
 
   /// Whether this file is still being examined.

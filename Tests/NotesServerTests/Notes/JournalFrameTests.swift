@@ -65,6 +65,7 @@ import Testing
           JournalFrame.Client(
             item: "tea", news: .left(JournalFrame.Client.LeftText(text: Array("tea\n".utf8), time: 5)))
         ]),
+      JournalFrame(document: id, overwritten: [JournalFrame.Client(item: "tea", news: .merged(time: 5))]),
     ]
     #expect(JournalFrame.all(in: frames.flatMap(\.encoded)) == frames)
   }

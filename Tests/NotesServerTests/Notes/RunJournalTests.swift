@@ -227,28 +227,66 @@ import Testing
     let handle = try await repo.create(doc: Document(), id: id)
     try await handle.flush()
     let killed = RunJournal(files: log, run: "0123456789abcdef0123456789abcdef")
-    killed.overwrote(Array("theirs\n".utf8), NoteKey(id), on: Date(milliseconds: 5))
+    let theirs = overwritten("theirs\n", 5), more = overwritten("more\n", 6)
+    killed.overwrote(theirs)
+    killed.overwrote(more)
     // An editor opens and closes the note meanwhile.
     killed.closed(BufferKey(NoteKey(id)), handle)
-    if isMerged { killed.mergedOverwritten(NoteKey(id)) }
+    if isMerged { killed.merged(more) }
+    // What is merged may not be stored yet.
+    #expect(log.content.overwritten[NoteKey(id)]?.count == 2)
+    killed.fileIsStored(NoteKey(id))
     files.journals["0123456789abcdef0123456789abcdef"] = log.writings.flatMap(\.self)
     await journal.killed.recover(repo, storage)
     let kept = try await storage.loadRange([RecoveredText.collection]).compactMap { RecoveredText($0) }
-    #expect(kept.map(\.text) == (isMerged ? [] : [Array("theirs\n".utf8)]))
+    let texts = Set(kept.map { String(decoding: $0.text, as: UTF8.self) })
+    #expect(texts == (isMerged ? ["theirs\n"] : ["theirs\n", "more\n"]))
     #expect(kept.allSatisfy { $0.reason == "another program wrote it to the file" })
   }
 
   @Test func theTextOfAnotherProgramThatWasWrittenOverIsInAJournalThatBeginsAnew() async throws {
     let log = WrittenJournal()
     let journal = RunJournal(files: log, run: "cc")
-    journal.overwrote(Array("theirs\n".utf8), NoteKey(id), on: Date(milliseconds: 5))
+    journal.overwrote(overwritten("theirs\n", 5))
     log.isFull = true
-    journal.overwrote(Array("more\n".utf8), NoteKey(id, item: "tea"), on: Date(milliseconds: 6))
+    journal.overwrote(overwritten("more\n", 6, item: "tea"))
     log.isFull = false
     journal.resume()
     let overwritten = JournalContent(JournalFrame.all(in: log.writings.last ?? [])).overwritten
-    #expect(overwritten[NoteKey(id)]?.text == Array("theirs\n".utf8))
-    #expect(overwritten[NoteKey(id, item: "tea")]?.text == Array("more\n".utf8))
+    #expect(overwritten[NoteKey(id)]?.map(\.text) == [Array("theirs\n".utf8)])
+    #expect(overwritten[NoteKey(id, item: "tea")]?.map(\.text) == [Array("more\n".utf8)])
+  }
+
+  private func overwritten(_ text: String, _ time: Int, item: String? = nil) -> OverwrittenText {
+    OverwrittenText(
+      key: NoteKey(id, item: item), bytes: Array(text.utf8), stamp: RecoveredText.Stamp(time: time, run: "cc"))
+  }
+
+  /// An earlier version journaled one text of each file.
+  @Test func anEntryOfAnEarlierVersionThatATextWasMergedIsUnderstood() {
+    let text = JournalFrame.Client.LeftText(text: Array("theirs\n".utf8), time: 5)
+    let frames = [JournalFrame.Client.News.left(text), .left(text), .closed].map {
+      JournalFrame(document: id, overwritten: [JournalFrame.Client(item: nil, news: $0)])
+    }
+    #expect(JournalContent(Array(frames[..<2])).overwritten == [NoteKey(id): [text]])
+    #expect(JournalContent(frames).overwritten.isEmpty)
+  }
+
+  /// The end of the process is not the end of a text that could be neither merged nor kept until then.
+  @Test(arguments: [true, false]) func aJournalThatHasATextThatNothingElseHasStaysAtTheEnd(isClosedBuffers: Bool) {
+    let log = WrittenJournal()
+    let journal = RunJournal(files: log, run: "cc")
+    let text = overwritten("theirs\n", 5)
+    if isClosedBuffers {
+      journal.left(text.bytes, BufferKey(text.key), on: Date(milliseconds: 5))
+    } else {
+      journal.overwrote(text)
+    }
+    journal.end()
+    #expect(!log.hasEnded)
+    if isClosedBuffers { journal.keptLeft(BufferKey(text.key)) } else { journal.merged(text) }
+    journal.end()
+    #expect(log.hasEnded)
   }
 
   /// A peer may have it, and then brings it.

@@ -104,8 +104,57 @@ import Testing
       try handle.change { try $0.put(obj: .ROOT, key: "typed", value: .Int(number)) }
       return !isTyping.withLock(\.self) || ana.service.openFiles.isWaiting(NoteKey(id))
     }
-    try await ana.pass(.seconds(5))
+    try await ana.wait(for: "the file's content") { !ana.service.openFiles.isBusy(NoteKey(id)) }
     #expect(lines(ana, id)?.filter { $0 != "tea" } == ["eggs", "milk"])
+  }
+
+  /// Nothing but the service has the text then.
+  @Test func itIsInTheJournalUntilItIsMergedAndStored() async throws {
+    let log = WrittenJournal()
+    let (id, ana) = try await opened(journal: log)
+    try await ana.pass(.seconds(5))
+    overwrite(ana, claims: false)
+    ana.send("notes/file", ["uri": .string(uri), "text": "tea\nham\n"])
+    let texts = log.content.overwritten[NoteKey(id)]?.map { String(decoding: $0.text, as: UTF8.self) }
+    #expect(texts == ["tea\nmilk\n", "tea\nham\n"])
+    try await ana.wait(for: "the merge") { !ana.service.openFiles.isBusy(NoteKey(id)) }
+    #expect(lines(ana, id) == ["eggs", "ham", "milk", "tea"])
+    #expect(log.content.overwritten.isEmpty)
+  }
+
+  /// Another process has the right to look at the file all the time.
+  @Test func itIsKeptAsARecoveredTextIfTheServiceEndsBeforeItIsMerged() async throws {
+    let log = WrittenJournal()
+    let (id, ana) = try await opened(journal: log)
+    try await ana.pass(.seconds(5))
+    let turn = try #require(ana.files.claim("file-" + NoteKey(id).lockName, exclusively: true))
+    overwrite(ana, claims: false)
+    var code: Int32?
+    ana.session.onEnd = { code = $0 }
+    ana.session.inputEnded()
+    try await ana.wait(for: "the end") { code != nil }
+    withExtendedLifetime(turn) {}
+    #expect(try await ana.recoveredTexts() == ["tea\nmilk\n"])
+    #expect(log.content.overwritten.isEmpty && log.hasEnded)
+  }
+
+  @Test func itIsKeptAsARecoveredTextIfTheNotesFileIsGone() async throws {
+    let (id, ana) = try await opened()
+    try await ana.pass(.seconds(5))
+    overwrite(ana, claims: false)
+    ana.service.notebook.update(NoteKey(id)) { $0.path = nil }
+    await ana.service.openFiles.settle(NoteKey(id))
+    #expect(try await ana.recoveredTexts() == ["tea\nmilk\n"])
+  }
+
+  /// The loop runs on for a moment.
+  @Test func itIsKeptAsARecoveredTextIfItIsFoundAfterTheJournalWasRemoved() async throws {
+    let (id, ana) = try await opened(journal: WrittenJournal())
+    ana.service.journal.end()
+    _ = ana.service.recoveredTexts.overwrote(Array("tea\nmilk\n".utf8), NoteKey(id))
+    try await ana.wait(for: "the copy") { !ana.service.recoveredTexts.holds(id) }
+    try await ana.pass(.seconds(1))
+    #expect(try await ana.recoveredTexts() == ["tea\nmilk\n"])
   }
 
   /// The other process would take the line that the editor did not show for deleted.
@@ -161,6 +210,29 @@ import Testing
     try await next.pass(.seconds(2))
     _ = try await next.handle(of: id)
     #expect(next.text(of: id) == "tea\nmilk\n")
+  }
+
+  /// This process has looked at an earlier change of the file, before the other one stored what its editor has.
+  @Test func itStaysThoughAnotherProcessIsKilledAsItsEditorWritesTheFile() async throws {
+    let (id, ana) = try await opened()
+    try await ana.wait(for: "the first look") { !ana.service.openFiles.isBusy(NoteKey(id)) }
+    let handle = try await ana.handle(of: id)
+    let base = TextBase(heads: handle.document.heads(), steps: [], object: nil)
+    let client = ClientBase(base: base, time: world.clock.date, object: nil)
+    let hasLooked = Mutex(false)
+    ana.files.onLook.withLock { $0 = { _ in hasLooked.withLock { $0 = true } } }
+    func write(_ text: String) async throws {
+      ana.files[path] = Array(text.utf8)
+      hasLooked.withLock { $0 = false }
+      #expect(ana.service.openFiles.changed(NoteKey(id)))
+      try await ana.wait(for: "a look") { hasLooked.withLock(\.self) }
+      await ana.service.openFiles.settle(NoteKey(id))
+    }
+    try await write("tea\nmilk\n")
+    #expect(lines(ana, id) == ["milk", "tea"])
+    try await ana.service.notebook.storage.commit([.save(client.item(NoteKey(id), run: "aa"))])
+    try await write("tea\n")
+    #expect(lines(ana, id) == ["milk", "tea"])
   }
 
   /// The editor shows the line when another program deletes it.

@@ -6,6 +6,7 @@ import Synchronization
 final class WrittenJournal: JournalAccess {
   private let all = Mutex<[[UInt8]]>([])
   private let full = Mutex(false)
+  private let ended = Mutex(false)
 
   var writings: [[UInt8]] { all.withLock(\.self) }
   /// The whole content of the journal.
@@ -16,6 +17,9 @@ final class WrittenJournal: JournalAccess {
     set { full.withLock { $0 = newValue } }
   }
 
+  /// Whether it was removed.
+  var hasEnded: Bool { ended.withLock(\.self) }
+
   func append(_ bytes: [UInt8]) -> Int? {
     guard !isFull else { return nil }
     all.withLock { $0.append(bytes) }
@@ -24,7 +28,7 @@ final class WrittenJournal: JournalAccess {
 
   func beginSegment() -> Int? { nil }
   func removeSegments(before number: Int) {}
-  func end() {}
+  func end() { ended.withLock { $0 = true } }
   func abandon() {}
   func read(_ run: String) async -> [UInt8]? { nil }
   func deadRuns() async -> [String] { [] }
