@@ -129,6 +129,8 @@ final class FileReconciler {
     if !file.isSame, let others = try await environment.files.replace(path, file.bytes, of: found) {
       try await takeIn(recoveredTexts.overwrote(others, key), thatReplaced: contents, of: note, handle)
     }
+    // A buffer that was opened meanwhile may have been saved, and its file's content be known.
+    if isOpen(key), try await environment.files.read(path) != file.bytes { return }
     let base = TextBase(writing: text, file.finalNewlineStep, at: heads, of: note)
     environment.fileHas(base, key)
     notebook.update(key) {
@@ -203,10 +205,16 @@ final class FileReconciler {
       let now = DocumentText(note).allUTF8
       let way = contents.map { TextDiff.delta(from: $0.text, to: now) }
       let base = way.map { TextBase(heads: handle.document.heads(), steps: [$0], object: note.textObject) }
-      if try await takeIn(others, base, note, handle, isStillThere: false) {
-        environment.journal.merged(overwritten)
-        planner?.plan(handle, text: nil)
-        return
+      do {
+        if try await takeIn(others, base, note, handle, isStillThere: false) {
+          environment.journal.merged(overwritten)
+          planner?.plan(handle, text: nil)
+          return
+        }
+      } catch {
+        // The next attempt finds only what is in the file now.
+        await recoveredTexts.keep(overwritten)
+        throw error
       }
     }
     // It is not UTF-8, or an editor opened the note meanwhile and merges what the file has now.

@@ -73,9 +73,64 @@ import Testing
     try await ben.service.fileSync.synchronize(handle)
     #expect(ben.text(of: id) == "green tea\neggs\n")
     let entries = JournalFrame.all(in: log.writings.flatMap(\.self))
-    let kept = entries.indices.compactMap { JournalContent(Array(entries[...$0])).overwritten[NoteKey(id)]?.first?.text }
+    let kept = entries.indices.compactMap {
+      JournalContent(Array(entries[...$0])).overwritten[NoteKey(id)]?.first?.text
+    }
     #expect(kept.contains(Array("tea\neggs\n".utf8)))
     #expect(log.content.overwritten.isEmpty)
+  }
+
+  /// The next attempt finds only what the service has written.
+  @Test func whatAnotherProgramWroteMeanwhileIsKeptIfItCannotBeMerged() async throws {
+    let log = WrittenJournal()
+    let ben = ServiceUnderTest(world, journal: log)
+    try await ben.start()
+    let made = try await ben.request("notes/create", ["title": "Shopping", "text": "tea\n"])
+    let id = try #require(made["id"]?.stringValue.flatMap { DocumentId($0) })
+    let handle = try await ben.handle(of: id)
+    try await ben.wait(for: "quiet") { !ben.service.fileSync.isPlanned(id) }
+    let store = try #require(world.stores["ben"])
+    ben.files.onReplaced.withLock { $0 = { _ in store.failLoads(true) } }
+    ben.files.onReplace.withLock { [files = ben.files] in $0 = { path in files.write(path, "tea\neggs\n") } }
+    try type("green ", into: handle)
+    await #expect(throws: (any Error).self) { try await ben.service.fileSync.synchronize(handle) }
+    ben.files.onReplace.withLock { $0 = { _ in } }
+    ben.files.onReplaced.withLock { $0 = { _ in } }
+    store.failLoads(false)
+    try await ben.service.fileSync.synchronize(handle)
+    #expect(try await ben.recoveredTexts() == ["tea\neggs\n"])
+    #expect(log.content.overwritten.isEmpty)
+  }
+
+  /// The service had written an older text.
+  @Test func whatABufferThatWasOpenedMeanwhileHasSavedStaysWhatTheFileIsKnownToHold() async throws {
+    let ben = ServiceUnderTest(world)
+    try await ben.start()
+    let made = try await ben.request("notes/create", ["title": "Shopping", "text": "tea\n"])
+    let id = try #require(made["id"]?.stringValue.flatMap { DocumentId($0) })
+    let uri = try #require(made["uri"]?.stringValue)
+    let handle = try await ben.handle(of: id)
+    try await ben.wait(for: "quiet") { !ben.service.fileSync.isPlanned(id) }
+    let saved = Mutex<TextBase?>(nil)
+    ben.files.onReplaced.withLock { [files = ben.files] in
+      $0 = { path in
+        let saving = Task { @AutomergeRepo in
+          ben.open(uri, "green tea\n")
+          try await ben.wait(for: "the note") { ben.binding(uri) != nil }
+          ben.change(uri, "green tea\neggs\n", version: 2)
+          files.write(path, "green tea\neggs\n")
+          ben.send("textDocument/didSave", ["textDocument": ["uri": .string(uri)]])
+          try await ben.wait(for: "the file's content") { !ben.service.openFiles.isBusy(NoteKey(id)) }
+          return ben.service.notebook[NoteKey(id)]?.fileBase
+        }
+        let base = try? await saving.value
+        saved.withLock { $0 = base ?? nil }
+      }
+    }
+    try type("green ", into: handle)
+    try await ben.service.fileSync.synchronize(handle)
+    #expect(saved.withLock(\.self) != nil)
+    #expect(ben.service.notebook[NoteKey(id)]?.fileBase == saved.withLock(\.self))
   }
 
   /// A large text is merged off the loop.

@@ -18,7 +18,8 @@ final class MemoryFiles: WorkingFileAccess {
   let onLook = Mutex<@Sendable (_ path: String) async -> Void>({ _ in })
   /// Called before a file is replaced.
   let onReplace = Mutex<@Sendable (_ path: String) async -> Void>({ _ in })
-
+  /// Called after a file was replaced.
+  let onReplaced = Mutex<@Sendable (_ path: String) async -> Void>({ _ in })
   /// Called before a file is renamed.
   let onMove = Mutex<@Sendable (_ path: String) async -> Void>({ _ in })
 
@@ -77,10 +78,9 @@ final class MemoryFiles: WorkingFileAccess {
   ) async throws(WorkingFileError) -> [UInt8]? {
     await onReplace.withLock { $0 }(path)
     if isFull.withLock({ $0 }) { throw .failed(path, reason: "write: No space left on device") }
-    return files.withLock { files in
-      let old = files.updateValue(bytes, forKey: path)
-      return old == expected ? nil : old
-    }
+    let old = files.withLock { $0.updateValue(bytes, forKey: path) }
+    await onReplaced.withLock { $0 }(path)
+    return old == expected ? nil : old
   }
 
   /// Nil where there is a file, as on a disk; any other folder exists.
