@@ -73,7 +73,9 @@ import Testing
     try await ben.service.fileSync.synchronize(handle)
     #expect(ben.text(of: id) == "green tea\neggs\n")
     let entries = JournalFrame.all(in: log.writings.flatMap(\.self))
-    let kept = entries.indices.compactMap { JournalContent(Array(entries[...$0])).overwritten[NoteKey(id)]?.first?.text }
+    let kept = entries.indices.compactMap {
+      JournalContent(Array(entries[...$0])).overwritten[NoteKey(id)]?.first?.text
+    }
     #expect(kept.contains(Array("tea\neggs\n".utf8)))
     #expect(log.content.overwritten.isEmpty)
   }
