@@ -131,7 +131,11 @@ final class EditorBuffers {
   func whenUndoIsKnown(_ uri: String, _ action: @escaping @AutomergeRepo (BufferBinding?) -> Void) {
     switch buffers[uri] {
     case .opening(let opening):
-      whenOpened(uri, opening) { [weak self] in self?.whenUndoIsKnown(uri, action) }
+      whenOpened(uri, opening) { [weak self] binding in
+        // The editor may have closed the buffer, and opened another one with this URI: that has a history of its own.
+        guard let self, binding != nil || isStillOpening(uri, opening) else { return action(nil) }
+        whenUndoIsKnown(uri, action)
+      }
     case .attached(let binding):
       binding.undo.whenKnown { [weak self, weak binding] in
         guard case .attached(let current)? = self?.buffers[uri] else { return action(nil) }
@@ -142,19 +146,25 @@ final class EditorBuffers {
     }
   }
 
+  private func isStillOpening(_ uri: String, _ opening: Opening) -> Bool {
+    if case .opening(let now)? = buffers[uri] { now.number == opening.number } else { false }
+  }
+
   /// Runs the action when the note is opened, or cannot be.
-  private func whenOpened(_ uri: String, _ opening: Opening, _ action: @escaping @AutomergeRepo () -> Void) {
+  private func whenOpened(
+    _ uri: String, _ opening: Opening, _ action: @escaping @AutomergeRepo (BufferBinding?) -> Void
+  ) {
     var isDone = false
-    let once = { @AutomergeRepo in
+    let once = { @AutomergeRepo (binding: BufferBinding?) in
       guard !isDone else { return }
       isDone = true
-      action()
+      action(binding)
     }
-    whenAttached(uri) { _ in once() }
+    whenAttached(uri, once)
     let task = opener.task(opening)
     Task { @AutomergeRepo in
       await task?.value
-      once()
+      once(nil)
     }
   }
 
@@ -164,7 +174,7 @@ final class EditorBuffers {
     for (uri, buffer) in buffers {
       guard case .opening(let opening) = buffer, opening.key.document == id, opening.waitsFor == nil else { continue }
       await OneReply<Void>.wait(otherwise: ()) { reply in
-        whenOpened(uri, opening) { reply.resume(returning: ()) }
+        whenOpened(uri, opening) { _ in reply.resume(returning: ()) }
       }
     }
   }

@@ -57,6 +57,22 @@ import Testing
     #expect(lines == ["bread", "eggs", "milk", "tea"])
   }
 
+  /// The editor closes the buffer and opens another one before the note is there.
+  @Test func anUndoInABufferThatWasClosedUndoesNothingInTheNextOne() async throws {
+    let (note, ben) = try await shared("tea\n")
+    try await ben.wait(for: "the file") { ben.files[path] != nil }
+    ben.open(uri, "tea\n", reattach: true, run: "5cd1f9de6aa2aa07e472fa81aec16d69")
+    #expect(ben.binding(uri) == nil)
+    ben.send("notes/undo", ["uri": .string(uri), "version": 1, "rev": 0], id: 50)
+    ben.send("textDocument/didClose", ["textDocument": ["uri": .string(uri)]])
+    ben.open(uri, "tea\n")
+    ben.change(uri, "tea\nbread\n", version: 2)
+    try await ben.wait(for: "an answer") { ben.sent.contains { $0["id"]?.intValue == 50 } }
+    try await ben.wait(for: "the note") { ben.binding(uri) != nil }
+    #expect(ben.sent.first { $0["id"]?.intValue == 50 }?["error"] != nil)
+    #expect(ben.text(of: note.id) == "tea\nbread\n")
+  }
+
   /// The editor read the file a few seconds ago, and other people have typed since.
   @Test(arguments: [true, false], [true, false])
   func whatOthersDeletedStaysDeletedThoughTheFileWasWrittenManyTimesSince(
