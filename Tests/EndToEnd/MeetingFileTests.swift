@@ -51,6 +51,10 @@ struct MeetingFileTests {
     try ana.give(vim: "NotesAgenda", emacs: "(notes-agenda)")
     try ana.waitForScreen(". Cake")
     try ana.waitForScreen("new by Eve")
+    // The agenda's window is as good a place to share the meeting as its items.
+    try ana.give(vim: "NotesShare", emacs: "(with-current-buffer (window-buffer) (notes-share))")
+    try ana.waitForScreen("Anyone with this ticket")
+    try ana.give(vim: "NotesTicket", emacs: "(delete-other-windows)")
     try ana.quit()
     try ana.session.waitForEnd()
     #expect(try ana.session.audits().flatMap(\.complaints) == [])

@@ -97,9 +97,10 @@ A star marks what others have changed since you closed the note.
   "Make a ticket for the note on this line."
   (notes-lsp--share-id (plist-get row :id)))
 
-(defun notes-lsp--share-id (id)
-  "Make a ticket for the note ID, and show it."
-  (notes-lsp--with-answer (result :notes/share (append (list :id id) (notes-lsp--ticket-params))
+(defun notes-lsp--share-id (id &optional params)
+  "Make a ticket for the note ID with PARAMS, and show it."
+  (notes-lsp--with-answer (result :notes/share
+                                  (append (list :id id) (or params (notes-lsp--ticket-params)))
                                   :waiting "Making a ticket…" :background t)
     (notes-lsp--give-ticket result)))
 

@@ -14,6 +14,8 @@
 (require 'notes-lsp-capture)
 
 (declare-function notes-lsp--become-note "notes-lsp-commands" (method params then &rest keys))
+(declare-function notes-lsp--share-id "notes-lsp-screens" (id &optional params))
+(defvar notes-lsp--source)
 
 (defvar notes-lsp--tickets nil "Alist from a note's id to the last answer to notes/share.")
 
@@ -34,12 +36,13 @@ HOURS it is good.  Called from Lisp, wait for the ticket and return it."
        (list (y-or-n-p "Read-only? ") (read-number "How many people may join: " 1)
              (read-number "For how many hours: " 24))
      (list current-prefix-arg)))
-  (notes-lsp--become-note
-   :notes/share (append (list :access (if read-only "read" "write")) (notes-lsp--ticket-params)
-                        (and uses (list :uses uses)) (and hours (list :expiresIn (* 3600 hours))))
-   #'notes-lsp--give-ticket
-   :waiting "Making a ticket…" :background t
-   :patience (unless (called-interactively-p 'any) 30)))
+  (let ((id (plist-get (cdr notes-lsp--source) :id))
+        (params (append (list :access (if read-only "read" "write")) (notes-lsp--ticket-params)
+                        (and uses (list :uses uses)) (and hours (list :expiresIn (* 3600 hours))))))
+    (if id (notes-lsp--share-id id params)
+      (notes-lsp--become-note :notes/share params #'notes-lsp--give-ticket
+                              :waiting "Making a ticket…" :background t
+                              :patience (unless (called-interactively-p 'any) 30)))))
 
 (defun notes-lsp--ticket-params ()
   "Return how tickets are to be shown."

@@ -54,6 +54,8 @@ return function(M, ask, with_buffer, current)
   -- words: read, uses=3, hours=2, days=7
   function M.share(is_read_only, words)
     local params = vim.tbl_extend("force", wanted(), { access = is_read_only and "read" or "write", options = words })
+    local target = view.target()
+    if target and target.id then return M.share_note(vim.tbl_extend("force", params, target)) end
     with_buffer(function(note, undo)
       ask("notes/share", vim.tbl_extend("force", params, { uri = note.uri }), function(result)
         note_of.attach(note.buf, note.uri, result.id)
@@ -69,7 +71,8 @@ return function(M, ask, with_buffer, current)
   -- Shows the last ticket of the current note again, or hides it.
   function M.ticket()
     if view.close(view_name) then return end
-    local note = current()
+    local target = view.target()
+    local note = target and target.id and target or current()
     if note and tickets[note.id] then
       give(tickets[note.id])
     elseif note then

@@ -156,7 +156,12 @@ enddef
 
 # Shares the current buffer. `options`: read, uses=3, hours=2, days=7.
 export def Share(isReadOnly: bool, options: string)
-  final params = ticket.Wanted()->extend({access: isReadOnly ? 'read' : 'write', options: options})
+  final params: dict<any> = {access: isReadOnly ? 'read' : 'write', options: options}
+  if view.NoteId() != ''
+    ShareNote(params->extend({id: view.NoteId()}))
+    return
+  endif
+  params->extend(ticket.Wanted())
   WithNote((note, Undo) => {
     service.Request('notes/share', params->extend({uri: note.uri}), Then((result) => {
       SetId(note, result)

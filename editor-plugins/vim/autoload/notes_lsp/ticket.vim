@@ -4,6 +4,7 @@ vim9script
 import autoload 'notes_lsp/buffer.vim'
 import autoload 'notes_lsp/list.vim'
 import autoload 'notes_lsp/status.vim'
+import autoload 'notes_lsp/view.vim'
 
 const ticketName = '[Notes ticket]'
 
@@ -28,13 +29,13 @@ export def Again()
     win_execute(window, 'close')
     return
   endif
-  const note = buffer.Of(bufnr())
-  if empty(note) || note.id == ''
+  const id = view.NoteId() ?? buffer.Of(bufnr())->get('id', '')
+  if id == ''
     status.Warn('Not a note. :NotesShare shares it and shows a ticket')
-  elseif !tickets->has_key(note.id)
+  elseif !tickets->has_key(id)
     status.Warn(':NotesShare first: no ticket was made here yet')
   else
-    Give(tickets[note.id])
+    Give(tickets[id])
   endif
 enddef
 
