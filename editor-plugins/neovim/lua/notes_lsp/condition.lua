@@ -7,6 +7,7 @@ local say = require("notes_lsp.say")
 local service = require("notes_lsp.service")
 local note_of = require("notes_lsp.note")
 local presence = require("notes_lsp.presence")
+local unsent = require("notes_lsp.unsent")
 local M = {}
 
 -- How long after a change to ask the service whether all people have it, and the longest pause between two requests.
@@ -63,7 +64,10 @@ local prove
 -- had this version.
 function M.on_status(note, told, version)
   local is_first = note.proven == nil
-  if version then note.proven, note.patience = version, first_question_ms end
+  if version then
+    note.proven, note.patience = version, first_question_ms
+    unsent.on_read(note, version)
+  end
   note.status = told
   local was = note.access or "write"
   M.set_access(note, told.access)
@@ -140,7 +144,8 @@ function M.words(note)
   end
   local told, words = note.status or {}, {}
   if (told.waiting or "") ~= "" then return "waiting for " .. text.shown(told.waiting) end
-  if note.unstored_since and vim.loop.now() - note.unstored_since >= storing_ms then table.insert(words, "not stored") end
+  local is_unstored = note.unstored_since and vim.loop.now() - note.unstored_since >= storing_ms
+  if is_unstored then table.insert(words, "not stored") end
   if M.is_read_only(note) then table.insert(words, "read-only") end
   company(note, words)
   local network = told.network or "on"

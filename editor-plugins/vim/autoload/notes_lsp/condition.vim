@@ -9,6 +9,7 @@ import autoload 'notes_lsp/presence.vim'
 import autoload 'notes_lsp/service.vim'
 import autoload 'notes_lsp/status.vim'
 import autoload 'notes_lsp/undo.vim'
+import autoload 'notes_lsp/unsent.vim'
 
 # How long after a change to ask the service whether all people have it, and the longest pause between two requests.
 const firstQuestion = 300
@@ -202,6 +203,7 @@ export def OnStatus(note: dict<any>, told: dict<any>, version: number = 0)
   # Before drawing, so that the status line shows what was proved.
   if version > 0
     note.proven = version
+    unsent.OnRead(note, version)
     note.patience = firstQuestion
   endif
   note.status = told
