@@ -106,6 +106,19 @@ struct UnsentWordsTests {
     try first.editor.session.waitForEnd()
   }
 
+  @Test func aPrivateNoteInVimSaysThatAHangingServiceHasNotStoredIt() throws { try typeOn(VimUnderTest.self) }
+  @Test(.enabled(if: NeovimUnderTest.isHere, "SKIPPED: needs nvim"))
+  func aPrivateNoteInNeovimSaysThatAHangingServiceHasNotStoredIt() throws { try typeOn(NeovimUnderTest.self) }
+
+  private func typeOn<Editor: VimLikeUnderTest>(_ kind: Editor.Type) throws {
+    let first = try Hanging<Editor>(typing: words, seed: 99)
+    try first.editor.waitForScreen("[note: not stored]")
+    first.service.send(SIGCONT)
+    try first.editor.waitForScreen("[note]")
+    try first.editor.quit()
+    try first.editor.session.waitForEnd()
+  }
+
   @Test func vimKeepsNoWordsThatTheServiceReadsInTheEnd() throws { try goOn(VimUnderTest.self) }
   @Test(.enabled(if: NeovimUnderTest.isHere, "SKIPPED: needs nvim"))
   func neovimKeepsNoWordsThatTheServiceReadsInTheEnd() throws { try goOn(NeovimUnderTest.self) }
