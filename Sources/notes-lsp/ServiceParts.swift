@@ -44,7 +44,7 @@ struct ServiceParts {
     let service = Service(
       repo: repo, storage: storage, sharing: sharing, files: WorkingFileAdapter(home: home), clock: clock,
       notesDirectory: notesDirectory, identity: own, name: person,
-      journal: JournalFiles(home: home, run: own.actor.hexadecimal))
+      journal: JournalFiles(home: home, run: own.actor.hexadecimal), unsent: UnsentFiles(home: home))
     if isRenamed { service.keepName() }
     return service
   }

@@ -5,7 +5,7 @@ import TestSupport
 public protocol VimLikeUnderTest: EditorUnderTest {}
 
 extension VimLikeUnderTest {
-  func execute(_ command: String) throws { try session.send(["ex", .string(command)]) }
+  public func execute(_ command: String) throws { try session.send(["ex", .string(command)]) }
 
   public func state() throws -> EditorState? { EditorState(try evaluate("NotesTestState()")) }
   public func performRandomCommand(_ number: Int) throws { _ = try evaluate("NotesTestRandomCommand(\(number))") }

@@ -98,6 +98,9 @@ final class KilledJournals {
     }
   }
 
+  /// Returns when the reading that has begun is done.
+  func settle() async { await recovery?.value }
+
   /// Stores what killed processes had not stored, and removes their journals. A journal with words of a document that
   /// is unavailable now stays, and is read again when the document arrives, and when the next process starts.
   func recover(_ repo: Repo, _ storage: any StorageProvider) async {
@@ -143,6 +146,9 @@ final class KilledJournals {
     }
     return false
   }
+
+  /// Whether this process has not ended.
+  func isAlive(_ run: String) async -> Bool { await files.livingRuns().contains(run) }
 
   /// Whether a process has died whose journal this one has not read yet.
   var hasNew: Bool {

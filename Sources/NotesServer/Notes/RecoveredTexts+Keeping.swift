@@ -42,6 +42,9 @@ extension RecoveredTexts {
     tellSoon()
   }
 
+  /// Call when a process of this person may have ended: takes over what editors kept because it did not answer.
+  func takeOverUnsent() { unsent.takeOverSoon(into: self) }
+
   /// Removing less than this from a file is an ordinary edit.
   private static let minimumCutBytes = 80
 

@@ -19,6 +19,7 @@ final class RecoveredTexts {
 
   let environment: ServiceEnvironment
   private let siblings: SiblingEvents
+  let unsent: UnsentTexts
   /// The pause before a retry after the store or the file has failed.
   private static let retryInterval: Duration = .seconds(1)
 
@@ -49,8 +50,11 @@ final class RecoveredTexts {
 
   private var notebook: Notebook { environment.notebook }
 
-  init(_ environment: ServiceEnvironment, _ siblings: SiblingEvents) {
+  init(
+    _ environment: ServiceEnvironment, _ siblings: SiblingEvents, unsent: (any UnsentFileAccess)? = nil
+  ) {
     (self.environment, self.siblings) = (environment, siblings)
+    self.unsent = UnsentTexts(unsent)
   }
 
   /// The stamp of a new text, which is part of its key: texts that are kept at the same moment must not replace each other.

@@ -43,7 +43,8 @@ public final class Service {
 
   public init(
     repo: Repo, storage: any StorageProvider, sharing: any SharingService, files: any WorkingFileAccess,
-    clock: any RepoClock, notesDirectory: String, identity: Identity, name: PersonName, journal: any JournalAccess
+    clock: any RepoClock, notesDirectory: String, identity: Identity, name: PersonName, journal: any JournalAccess,
+    unsent: (any UnsentFileAccess)? = nil
   ) {
     environment = ServiceEnvironment(
       repo: repo, notebook: Notebook(storage: storage),
@@ -52,7 +53,7 @@ public final class Service {
     presenceTracker = PresenceTracker(name: identity.name, environment)
     author = LocalAuthor(identity, NameKeeper(name, repo: repo, storage: storage))
     siblings = Siblings(environment)
-    recoveredTexts = RecoveredTexts(environment, siblings.events)
+    recoveredTexts = RecoveredTexts(environment, siblings.events, unsent: unsent)
     openFiles = OpenFiles(environment, recoveredTexts)
     fileSync = WorkingFileSync(environment, recoveredTexts, openFiles)
     documentFiles = DocumentFiles(environment, fileSync)
@@ -96,6 +97,7 @@ public final class Service {
     case .siblingDisconnected:
       fileSync.planAll()
       siblings.readOpenNotesAgain()
+      recoveredTexts.takeOverUnsent()
     case .documentReleased(let id):
       fileSync.forget(id)
       documentFiles.forget(id)
@@ -154,6 +156,7 @@ public final class Service {
     }
     mover.followAll()
     journal.killed.recoverSoon(repo, notebook.storage)
+    recoveredTexts.takeOverUnsent()
     try await notebook.forgetClientBases(before: clock.date.addingTimeInterval(-Self.clientBaseTime))
     let limit = clock.date.addingTimeInterval(-NoteRecord.recoverableTime)
     for record in notebook.records.values where record.deletedSince.map({ $0 < limit }) ?? false {

@@ -27,7 +27,7 @@ final class ServiceUnderTest {
   /// - Parameter files: those of an earlier service of the same name.
   init(
     _ world: RepoWorld, _ name: String = "ben", files: MemoryFiles = MemoryFiles(),
-    journal: any JournalAccess = NoJournal()
+    journal: any JournalAccess = NoJournal(), unsent: (any UnsentFileAccess)? = nil
   ) {
     self.world = world
     self.files = files
@@ -38,7 +38,7 @@ final class ServiceUnderTest {
       notesDirectory: "/notes",
       identity: Service.Identity(
         peer: PeerId(name), name: name, person: String(actor.hexadecimal.prefix(16)), actor: actor),
-      name: PersonName(login: name), journal: journal)
+      name: PersonName(login: name), journal: journal, unsent: unsent)
     Self.all.append(self)
   }
 

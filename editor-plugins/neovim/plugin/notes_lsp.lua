@@ -33,7 +33,10 @@ local function load()
     callback = each(function(note) note_of.flush(note, true) end),
   })
   on("VimLeavePre", function()
-    each(function(note) note_of.flush(note, false) end)()
+    each(function(note)
+      note_of.flush(note, false)
+      require("notes_lsp.unsent").keep(note)
+    end)()
     service.stop()
   end)
   return commands

@@ -50,6 +50,8 @@ struct InitializeRequest: EditorMessage {
     let name: String
     /// Whether this person's name is still unknown, so that the client should ask for it.
     let asksName: Bool
+    /// Where a client keeps words that the service may not have read.
+    let unsent: String?
 
     var json: JSONValue {
       [
@@ -63,14 +65,19 @@ struct InitializeRequest: EditorMessage {
           "completionProvider": ["triggerCharacters": ["["]], "definitionProvider": true, "referencesProvider": true,
           "renameProvider": true, "executeCommandProvider": ["commands": JSONValue(NoteCommand.all)],
           "experimental": [
-            "notes": [
-              "protocol": JSONValue(EditorProtocol.version), "undo": true, "run": .string(run),
-              "peerId": .string(peer.description), "peerName": .string(name),
-              "asksName": .bool(asksName),
-            ]
+            "notes": .object(notes)
           ],
         ],
       ]
+    }
+
+    private var notes: JSONObject {
+      var notes: JSONObject = [
+        "protocol": JSONValue(EditorProtocol.version), "undo": true, "run": .string(run),
+        "peerId": .string(peer.description), "peerName": .string(name), "asksName": .bool(asksName),
+      ]
+      if let unsent { notes["unsent"] = .string(unsent) }
+      return notes
     }
   }
 }

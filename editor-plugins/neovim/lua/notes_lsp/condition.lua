@@ -7,10 +7,13 @@ local say = require("notes_lsp.say")
 local service = require("notes_lsp.service")
 local note_of = require("notes_lsp.note")
 local presence = require("notes_lsp.presence")
+local unsent = require("notes_lsp.unsent")
 local M = {}
 
 -- How long after a change to ask the service whether all people have it, and the longest pause between two requests.
 local first_question_ms, rarest_question_ms = 300, 5000
+-- The pause if no other person has the note: the answer then proves only that the service has the text.
+local question_alone_ms = 1000
 -- A text counts as not stored after this long; storing takes a moment at every key.
 local storing_ms = 2000
 local maximum_names, maximum_name = 3, 16
@@ -63,7 +66,10 @@ local prove
 -- had this version.
 function M.on_status(note, told, version)
   local is_first = note.proven == nil
-  if version then note.proven, note.patience = version, first_question_ms end
+  if version then
+    note.proven, note.patience = version, first_question_ms
+    unsent.on_read(note, version)
+  end
   note.status = told
   local was = note.access or "write"
   M.set_access(note, told.access)
@@ -79,14 +85,13 @@ function M.on_status(note, told, version)
   M.prove_soon(note)
 end
 
--- Soon asks the service whether all people have the buffer's text, unless that is known.
+-- Soon asks the service whether it and all people have the buffer's text, unless that is known.
 function M.prove_soon(note)
-  if note.is_proving or note.proven == note.version or not note.is_open or note.id == ""
-    or (note.proven and #((note.status or {}).peers or {}) == 0) then
-    return
-  end
+  if note.is_proving or note.proven == note.version or not note.is_open or note.id == "" then return end
   note.is_proving = true
-  vim.defer_fn(function() prove(note) end, note.proven and (note.patience or first_question_ms) or 0)
+  local is_alone = #((note.status or {}).peers or {}) == 0
+  local delay = math.max(note.patience or first_question_ms, is_alone and question_alone_ms or 0)
+  vim.defer_fn(function() prove(note) end, note.proven and delay or 0)
 end
 
 prove = function(note)
@@ -140,7 +145,8 @@ function M.words(note)
   end
   local told, words = note.status or {}, {}
   if (told.waiting or "") ~= "" then return "waiting for " .. text.shown(told.waiting) end
-  if note.unstored_since and vim.loop.now() - note.unstored_since >= storing_ms then table.insert(words, "not stored") end
+  local is_unstored = note.unstored_since and vim.loop.now() - note.unstored_since >= storing_ms
+  if is_unstored or unsent.is_late(note) then table.insert(words, "not stored") end
   if M.is_read_only(note) then table.insert(words, "read-only") end
   company(note, words)
   local network = told.network or "on"

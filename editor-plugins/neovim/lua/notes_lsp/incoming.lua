@@ -2,6 +2,7 @@
 
 local service = require("notes_lsp.service")
 local note_of = require("notes_lsp.note")
+local unsent = require("notes_lsp.unsent")
 
 -- The others' carets. They wait for the edit that they were written down after; what was typed here since, they do not know, and so
 -- they are asked for again.
@@ -32,6 +33,7 @@ service.on("notes/edit", function(params)
   local note = note_of.with_uri(params.uri)
   if note then
     note.opened = nil
+    unsent.on_read(note, params.version)
     table.insert(note.queue, params)
     note_of.drain(note)
   end
@@ -42,6 +44,7 @@ service.on("notes/check", function(params)
   local note = note_of.with_uri(params.uri)
   if not note then return end
   note.opened = nil
+  unsent.on_read(note, params.version)
   note_of.flush(note, true)
   if params.version ~= note.version or #note.queue > 0 then return end
   if table.concat(note.shadow):find("%z") then return note_of.send_whole(note) end

@@ -13,18 +13,21 @@ local protocol_version = 1
 local quick_death_ms, maximum_quick_deaths = 10000, 5
 -- Milliseconds until the next start, by the number of quick deaths.
 local pauses = { 50, 200, 500, 1000, 2000 }
-local initialize_timeout_ms, shutdown_timeout_ms = 10000, 3000
+local initialize_timeout_ms, shutdown_timeout_ms, quick_shutdown_ms = 10000, 3000, 500
 local maximum_header, maximum_log_lines = 8192, 200
 
 local process, stdin
+-- Whether the last process has ended as it was asked to.
+local has_ended_well = false
 local incarnation, started_at, quick_deaths = 0, 0, 0
 local last_asked, asked, waiting = 0, {}, {}
 -- The handlers of other modules: for notifications, by method; and for the start and the end of the service.
-local handlers, on_ready, on_gone = {}, {}, {}
+local handlers, on_ready, on_gone, on_slow_end = {}, {}, {}, {}
 
 function M.on(method, handler) handlers[method] = handler end
 function M.on_ready(act) table.insert(on_ready, act) end
 function M.on_gone(act) table.insert(on_gone, act) end
+function M.on_slow_end(act) table.insert(on_slow_end, act) end
 function M.incarnation() return incarnation end
 function M.is_ready() return M.state == "ready" end
 
@@ -34,6 +37,10 @@ end
 
 -- Identifies this run of the service: a buffer that outlives it names it to the next one.
 function M.run() return ours().run end
+-- Where words are kept that the service may not have read; nil if it takes none.
+function M.unsent_folder() return ours().unsent end
+-- Whether the service was stopped, and had read and stored everything.
+function M.has_ended_well() return M.state == "stopped" and has_ended_well end
 function M.has_undo() return ours().undo == true end
 -- Whether the user has yet to be asked for a name; and the name until then.
 function M.asks_name() return ours().asksName == true end
@@ -206,13 +213,14 @@ launch = function()
   stdin = uv.new_pipe()
   local handle
   handle = uv.spawn(command[1], { args = vim.list_slice(command, 2), stdio = { stdin, stdout, stderr } },
-    vim.schedule_wrap(function(code)
+    vim.schedule_wrap(function(code, signal)
       handle:close()
+      if mine == incarnation then has_ended_well = code == 0 and signal == 0 end
       for _, pipe in ipairs({ stdout, stderr }) do if not pipe:is_closing() then pipe:close() end end
       if mine == incarnation and stdin and not stdin:is_closing() then stdin:close() end
       guarded(on_exit, mine, code)
     end))
-  process, started_at = handle, uv.now()
+  process, started_at, has_ended_well = handle, uv.now(), false
   M.server, M.state = {}, "starting"
   local read = reader()
   local function on_chunk(problem, chunk)
@@ -269,7 +277,11 @@ function M.stop()
   if is_running and process then
     if was_ready then write({ id = last_asked + 1, method = "shutdown" }) end
     write({ method = "exit" })
-    vim.wait(shutdown_timeout_ms, function() return process:is_closing() end, 2)
+    local function has_ended() return process:is_closing() end
+    if not vim.wait(quick_shutdown_ms, has_ended, 2) then
+      for _, act in ipairs(on_slow_end) do guarded(act) end
+      vim.wait(shutdown_timeout_ms - quick_shutdown_ms, has_ended, 2)
+    end
   end
   for _, act in ipairs(on_gone) do guarded(act) end
   local left = asked

@@ -11,6 +11,7 @@ import autoload 'notes_lsp/presence.vim'
 import autoload 'notes_lsp/service.vim'
 import autoload 'notes_lsp/status.vim'
 import autoload 'notes_lsp/undo.vim'
+import autoload 'notes_lsp/unsent.vim'
 import autoload 'notes_lsp/workingfile.vim'
 
 # Note by buffer number. A note: {bufnr, id, uri, path, version, rev, shadow, bytes, queue, tick, isOpen, wasOpen, …}.
@@ -39,6 +40,7 @@ export def Attach(bufnr: number, uri: string, id: string): dict<any>
     bufnr: bufnr, id: id, uri: uri, path: fnamemodify(bufname(bufnr), ':p'), version: 1, rev: 0, shadow: [''], bytes: 0,
     queue: [], tick: 0, hint: {}, timer: 0, isOpen: false, wasOpen: false, had: [], lastSeen: 0, peers: [], lateCarets: {},
     listener: listener_add(OnChange, bufnr), info: {}, fileStamp: [], fileHash: '', isFileNews: false,
+    read: 0, kept: 0, unread: [], isLate: false,
   }
   notes[bufnr] = note
   condition.OnAttach(note)
@@ -265,7 +267,10 @@ enddef
 
 # :edit unloads a buffer and reads it again at once; only one that stays unloaded is closed.
 def OnUnload(bufnr: number)
-  Guarded(bufnr, (note) => sync.Flush(note, false))
+  Guarded(bufnr, (note) => {
+    sync.Flush(note, false)
+    unsent.Keep(note)
+  })
   timer_start(0, (_) => {
     if !bufloaded(bufnr)
       Detach(bufnr)

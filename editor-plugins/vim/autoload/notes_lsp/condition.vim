@@ -9,10 +9,13 @@ import autoload 'notes_lsp/presence.vim'
 import autoload 'notes_lsp/service.vim'
 import autoload 'notes_lsp/status.vim'
 import autoload 'notes_lsp/undo.vim'
+import autoload 'notes_lsp/unsent.vim'
 
 # How long after a change to ask the service whether all people have it, and the longest pause between two requests.
 const firstQuestion = 300
 const rarestQuestion = 5000
+# The pause if no other person has the note: the answer then proves only that the service has the text.
+const questionAlone = 1000
 # A text counts as not stored after this many seconds; storing takes a moment at every key.
 const storingTime = 2.0
 const maximumNames = 3
@@ -202,6 +205,7 @@ export def OnStatus(note: dict<any>, told: dict<any>, version: number = 0)
   # Before drawing, so that the status line shows what was proved.
   if version > 0
     note.proven = version
+    unsent.OnRead(note, version)
     note.patience = firstQuestion
   endif
   note.status = told
@@ -230,11 +234,12 @@ export def OnStatus(note: dict<any>, told: dict<any>, version: number = 0)
   ProveSoon(note)
 enddef
 
-# Soon asks the service whether all people have the buffer's text, unless that is known.
+# Soon asks the service whether it and all people have the buffer's text, unless that is known.
 export def ProveSoon(note: dict<any>)
   if note.prover == 0 && note.proven != note.version && note.isOpen && note.id != ''
-        && (note.proven == 0 || !empty(note->get('status', {})->get('peers', [])))
-    note.prover = timer_start(note.proven == 0 ? 0 : note.patience, (_) => Prove(note))
+    const isAlone = empty(note->get('status', {})->get('peers', []))
+    const delay = isAlone ? max([note.patience, questionAlone]) : note.patience
+    note.prover = timer_start(note.proven == 0 ? 0 : delay, (_) => Prove(note))
   endif
 enddef
 
@@ -280,7 +285,7 @@ export def Words(note: dict<any>): string
     return $'waiting for {told.waiting}'
   endif
   final words: list<string> = []
-  if !empty(note.unstored) && reltimefloat(reltime(note.unstored)) >= storingTime
+  if unsent.IsLate(note) || !empty(note.unstored) && reltimefloat(reltime(note.unstored)) >= storingTime
     words->add('not stored')
   endif
   if IsReadOnly(note)

@@ -15,6 +15,7 @@ import autoload 'notes_lsp/pending.vim'
 import autoload 'notes_lsp/presence.vim'
 import autoload 'notes_lsp/files.vim'
 import autoload 'notes_lsp/status.vim'
+import autoload 'notes_lsp/unsent.vim'
 
 const protocolVersion = 1
 # A process that lived shorter than this has died quickly.
@@ -65,7 +66,7 @@ export def Server(): dict<any>
 enddef
 
 # What the service says of the notes protocol and of this user.
-def Said(): dict<any>
+export def Said(): dict<any>
   return server->get('capabilities', {})->get('experimental', {})->get('notes', {})
 enddef
 
@@ -254,11 +255,13 @@ export def Stop()
   timer_stop(initializeTimer)
   timer_stop(restartTimer)
   const wasReady = state ==# 'ready'
-  if wasReady
-    for note in buffer.All()
-      sync.Flush(note, false)
-    endfor
-  endif
+  for note in wasReady ? buffer.All() : []
+    sync.Flush(note, false)
+  endfor
+  # A buffer that stays is shown to the next service.
+  for note in v:exiting == v:null ? [] : buffer.All()
+    unsent.Keep(note)
+  endfor
   const isRunning = state ==# 'ready' || state ==# 'starting'
   state = 'stopped'
   hasFailed = false
@@ -267,18 +270,10 @@ export def Stop()
       Write({id: pending.NextId(), method: 'shutdown'})
     endif
     Write({method: 'exit'})
-    WaitForEnd()
+    unsent.AwaitEnd(job, shutdownTimeout)
   endif
   buffer.OnServiceGone()
   pending.FailAsked('')
-enddef
-
-# The service stores what it has before it ends; stops waiting only for one that hangs.
-def WaitForEnd()
-  const start = reltime()
-  while job_status(job) ==# 'run' && reltimefloat(reltime(start)) * 1000 < shutdownTimeout
-    sleep 2m
-  endwhile
 enddef
 
 # Sends a request. `Done` gets {result} or {error: {code, message, data}}, always and once. Starts the service.

@@ -12,6 +12,7 @@ import autoload 'notes_lsp/presence.vim'
 import autoload 'notes_lsp/incoming.vim'
 import autoload 'notes_lsp/service.vim'
 import autoload 'notes_lsp/status.vim'
+import autoload 'notes_lsp/unsent.vim'
 import autoload 'notes_lsp/workingfile.vim'
 
 var isDraining = false
@@ -86,6 +87,7 @@ def SendChange(note: dict<any>, changes: list<dict<any>>)
       textDocument: {uri: note.uri, version: note.version}, contentChanges: changes, notes: {rev: note.rev},
     })
   endif
+  unsent.OnSent(note)
   buffer.Publish(note)
 enddef
 
@@ -185,6 +187,7 @@ export def OnEdit(params: dict<any>)
   final note = buffer.WithURI(params.uri)
   if !empty(note)
     note.opened = v:null
+    unsent.OnRead(note, params.version)
     note.queue->add(params)
     note.info.synced = false
     Drain(note, false)
@@ -198,6 +201,7 @@ export def OnCheck(params: dict<any>)
     return
   endif
   note.opened = v:null
+  unsent.OnRead(note, params.version)
   if params.version != note.version || !empty(note.queue)
     return
   elseif text.HasNul(note.shadow)

@@ -1,0 +1,4 @@
+import NotesServer
+import Store
+
+extension UnsentFiles: UnsentFileAccess {}
