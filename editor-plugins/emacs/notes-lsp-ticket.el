@@ -11,8 +11,10 @@
 
 (require 'subr-x)
 (require 'notes-lsp-service)
+(require 'notes-lsp-ask)
 (require 'notes-lsp-capture)
 
+(declare-function notes-lsp--about "notes-lsp-commands" (note &rest params))
 (declare-function notes-lsp--become-note "notes-lsp-commands" (method params then &rest keys))
 
 (defvar notes-lsp--tickets nil "Alist from a note's id to the last answer to notes/share.")
@@ -59,14 +61,16 @@ HOURS it is good.  Called from Lisp, wait for the ticket and return it."
 
 ;;;###autoload
 (defun notes-ticket ()
-  "Show the last ticket of the current note again, or hide it."
+  "Show the last ticket of the current note again if it is valid, or hide it."
   (interactive)
   (let* ((window (get-buffer-window "*notes ticket*"))
          (note (notes-lsp--current))
          (made (and note (cdr (assoc (notes-lsp--note-id note) notes-lsp--tickets)))))
     (cond (window (quit-window nil window))
           ((null note) (notes-lsp--refuse "Not a note. :NotesShare shares it and shows a ticket"))
-          (made (notes-lsp--give-ticket made))
+          (made (notes-lsp--with-answer
+                    (_ :notes/ticket (notes-lsp--about note :ticket (plist-get made :ticket)) :background t)
+                  (notes-lsp--give-ticket made)))
           (t (notes-lsp--refuse ":NotesShare first: no ticket was made here yet")))))
 
 (defun notes-lsp--show-ticket (result)
