@@ -11,6 +11,7 @@ extension TicketError: LocalizedError {
     case .ticketInvalid: "This is not a ticket, or a part of it is missing."
     case .ticketExpired: "The ticket has expired."
     case .ticketUsed: "The ticket has been used."
+    case .tooManyWrong: "Too many wrong tickets; the host reads no more of them for a minute."
     }
   }
 }
@@ -19,6 +20,7 @@ extension JoinError: LocalizedError {
   public var errorDescription: String? {
     switch self {
     case .ticket(let error): error.errorDescription
+    case .ticketRevoked: "The ticket is no longer valid."
     case .refused: "The host has refused."
     case .unreachable(let address, let reason): "The host cannot be reached at \(address): \(reason)"
     case .timedOut: "The host has not answered the ticket."

@@ -14,6 +14,8 @@ extension SharingError {
     case .ticket(.ticketInvalid): self = .ticketInvalid
     case .ticket(.ticketExpired): self = .ticketExpired
     case .ticket(.ticketUsed): self = .ticketUsed
+    case .ticket(.tooManyWrong): self = .tooManyWrong
+    case .ticketRevoked: self = .ticketRevoked
     case .refused: self = .refused
     case .unreachable(let address, _): self = .unreachable(address: address)
     case .timedOut: self = .timedOut

@@ -159,6 +159,13 @@ final class SharingAdapter: SharingService {
     }
   }
 
+  func problem(of ticket: String) -> SharingError? {
+    guard let ticket = try? Ticket(parsing: ticket) else { return .ticketInvalid }
+    return directory?.problem(of: ticket).map { SharingError($0) }
+  }
+
+  func hasTicket(for document: DocumentId) -> Bool { directory?.hasTicket(for: document) ?? false }
+
   func join(ticket: String) async throws(SharingError) -> DocumentId {
     if ticket.hasPrefix("automerge:"), let id = DocumentId(ticket) {
       try await seek(id)

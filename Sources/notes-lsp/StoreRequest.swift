@@ -82,6 +82,7 @@ final class StoreRequest {
     sharing.home = home
     let service = parts.service(of: repo, sharing: sharing, notesDirectory: options.notesDirectory)
     try await service.load()
+    await service.settleJournals()
     let session = Session(service: service) { _ in }
     let result = try await work(session)
     try await repo.flush()

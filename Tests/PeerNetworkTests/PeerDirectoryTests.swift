@@ -89,10 +89,15 @@ import UV
       await #expect(throws: JoinError.ticket(.ticketUsed)) { try await eve.directory.join(ticket) }
       let good = ticket.secret
       ticket.secret = [UInt8](repeating: 0, count: 16)
-      await #expect(throws: JoinError.ticket(.ticketInvalid)) { try await eve.directory.join(ticket) }
+      for _ in 0..<5 { await #expect(throws: JoinError.ticketRevoked) { try await eve.directory.join(ticket) } }
       ticket.secret = good
+      await #expect(throws: JoinError.ticket(.tooManyWrong)) { try await eve.directory.join(ticket) }
       try await ana.directory.unshare(note.id)
-      await #expect(throws: JoinError.ticket(.ticketInvalid)) { try await eve.directory.join(ticket) }
+      #expect(ana.directory.problem(of: ticket) == .ticketRevoked && !ana.directory.hasTicket(for: note.id))
+      for _ in 0..<6 { await #expect(throws: JoinError.ticketRevoked) { try await ben.directory.join(ticket) } }
+      let fresh = try #require(try await ana.directory.share(note.id))
+      #expect(ana.directory.problem(of: fresh) == nil && ana.directory.hasTicket(for: note.id))
+      #expect(try await ben.directory.join(fresh) == note.id, "a revoked ticket is not a guess")
       #expect(try await ana.directory.join(ticket) == note.id)
       ticket.addresses = [PeerAddress(host: "127.0.0.1", port: 1)]
       let lost = try #require(

@@ -108,7 +108,7 @@ import Testing
       await #expect(throws: JoinError.ticket(.ticketExpired)) { try await late.directory.join(ticket: old) }
       let taken = try #require(try await ana.directory.share(note.id)).words
       try await ana.directory.unshare(note.id)
-      await #expect(throws: JoinError.ticket(.ticketInvalid)) { try await late.directory.join(ticket: taken) }
+      await #expect(throws: JoinError.ticketRevoked) { try await late.directory.join(ticket: taken) }
       for person in guests + [ana, late] { try await person.stop() }
     }
   }

@@ -154,14 +154,47 @@ import Testing
     #expect(try redeem(&book, secret) == .refused(.ticketInvalid))
   }
 
-  @Test func afterFiveWrongSecretsThereIsSilenceForAMinute() throws {
+  @Test func afterFiveWrongSecretsNoneIsReadForAMinute() throws {
     var book = TicketBook()
     book.issue(document: try document(), secret: secret, access: .write, uses: 9, expires: nil)
     for second in 0..<5 { #expect(try redeem(&book, wrong, now: .seconds(second)) == .refused(.ticketInvalid)) }
-    #expect(try redeem(&book, secret, now: .seconds(5)) == .silence)
+    #expect(try redeem(&book, secret, now: .seconds(5)) == .refused(.tooManyWrong))
     #expect(try redeem(&book, secret, by: "b", now: .seconds(5)) == .accepted(.write))
-    #expect(try redeem(&book, wrong, now: .seconds(59)) == .silence)
+    #expect(try redeem(&book, wrong, now: .seconds(59)) == .refused(.tooManyWrong))
     #expect(try redeem(&book, secret, now: .seconds(60)) == .accepted(.write))
+  }
+
+  /// Who presents a revoked ticket has not guessed its secret.
+  @Test func aRevokedTicketIsRefusedAndDoesNotCountAsAWrongSecret() throws {
+    var book = TicketBook()
+    let fresh = [UInt8](repeating: 3, count: 16)
+    book.issue(document: try document(), secret: secret, access: .write, uses: 3, expires: nil)
+    #expect(try redeem(&book, secret) == .accepted(.write))
+    book.revoke(try document())
+    book = TicketBook(record: try CBOR(book.record.encoded(), limits: .stored))
+    let isAdmitting = book.admits(to: try document(), at: date)
+    #expect(!isAdmitting)
+    for peer in ["a", "b"] {
+      for _ in 0..<9 { #expect(try redeem(&book, secret, by: peer) == .refused(.ticketInvalid)) }
+    }
+    book.issue(document: try document(), secret: fresh, access: .write, uses: 1, expires: nil)
+    #expect(try redeem(&book, fresh) == .accepted(.write))
+    // The control: a guess counts, whatever was revoked.
+    for _ in 0..<5 { #expect(try redeem(&book, wrong, by: "b") == .refused(.ticketInvalid)) }
+    #expect(try redeem(&book, wrong, by: "b") == .refused(.tooManyWrong))
+  }
+
+  @Test func theOwnerLearnsWhyATicketAdmitsNoOneAnyMore() throws {
+    var book = TicketBook()
+    func problem() throws -> TicketError? { book.problem(document: try document(), secret: secret, at: date) }
+    #expect(try problem() == .ticketInvalid)
+    book.issue(document: try document(), secret: secret, access: .write, uses: 1, expires: date.addingTimeInterval(1))
+    #expect(try problem() == nil)
+    #expect(try book.problem(document: document(), secret: secret, at: date.addingTimeInterval(1)) == .ticketExpired)
+    _ = try redeem(&book, secret)
+    #expect(try problem() == .ticketUsed)
+    book.revoke(try document())
+    #expect(try problem() == .ticketInvalid)
   }
 
   @Test func aFloodOfSourcesAndTicketsIsBounded() throws {

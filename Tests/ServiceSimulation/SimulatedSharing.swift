@@ -52,6 +52,8 @@ public final class SimulatedSharing: SharingService {
   public func followed(_ document: DocumentId) async throws(SharingError) {}
   public func unshare(_ document: DocumentId, from peer: PeerId?) async throws(SharingError) -> Bool { throw .refused }
   public func trust(_ peer: PeerId, name: String?, _ trust: PeerTrust) async throws(SharingError) { throw .refused }
+  public func problem(of ticket: String) -> SharingError? { nil }
+  public func hasTicket(for document: DocumentId) -> Bool { false }
   public func join(ticket: String) async throws(SharingError) -> DocumentId { throw .refused }
   public func connect(address: String) async throws(SharingError) -> PeerId { throw .refused }
   public func answer(_ invitation: String, accepts: Bool, blocks: Bool) async throws(SharingError) -> DocumentId? {

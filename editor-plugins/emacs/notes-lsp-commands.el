@@ -240,12 +240,12 @@ With a prefix argument, ask for one."
 
 (defun notes-lsp--unshare (note peer)
   "Stop sharing NOTE, with PEER only unless that is nil."
-  (notes-lsp--with-answer (_ :notes/unshare
-                             (apply #'notes-lsp--about note (and peer (list :peer peer)))
-                             :waiting "Stopping sharing…" :background t)
+  (notes-lsp--with-answer (result :notes/unshare
+                                  (apply #'notes-lsp--about note (and peer (list :peer peer)))
+                                  :waiting "Stopping sharing…" :background t)
     (unless peer (setf (notes-lsp--note-unshared note) t))
     (force-mode-line-update t)
-    (notes-lsp--say "%s" (if peer (format "No longer shared with %s" peer) "No longer shared"))))
+    (notes-lsp--say "%s" (or (plist-get result :message) "No longer shared"))))
 
 ;;;###autoload
 (defun notes-remove (&optional peer sure)

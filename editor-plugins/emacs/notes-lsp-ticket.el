@@ -11,8 +11,10 @@
 
 (require 'subr-x)
 (require 'notes-lsp-service)
+(require 'notes-lsp-ask)
 (require 'notes-lsp-capture)
 
+(declare-function notes-lsp--about "notes-lsp-commands" (note &rest params))
 (declare-function notes-lsp--become-note "notes-lsp-commands" (method params then &rest keys))
 (declare-function notes-lsp--share-id "notes-lsp-screens" (id &optional params))
 (defvar notes-lsp--source)
@@ -62,14 +64,16 @@ HOURS it is good.  Called from Lisp, wait for the ticket and return it."
 
 ;;;###autoload
 (defun notes-ticket ()
-  "Show the last ticket of the current note again, or hide it."
+  "Show the last ticket of the current note again if it is valid, or hide it."
   (interactive)
   (let* ((window (get-buffer-window "*notes ticket*"))
          (note (notes-lsp--current))
          (made (and note (cdr (assoc (notes-lsp--note-id note) notes-lsp--tickets)))))
     (cond (window (quit-window nil window))
           ((null note) (notes-lsp--refuse "Not a note. :NotesShare shares it and shows a ticket"))
-          (made (notes-lsp--give-ticket made))
+          (made (notes-lsp--with-answer
+                    (_ :notes/ticket (notes-lsp--about note :ticket (plist-get made :ticket)) :background t)
+                  (notes-lsp--give-ticket made)))
           (t (notes-lsp--refuse ":NotesShare first: no ticket was made here yet")))))
 
 (defun notes-lsp--show-ticket (result)

@@ -79,6 +79,7 @@ enum EditorProtocol {
     .concurrent(MoveItemRequest.self),
 
     .network(ShareRequest.self),
+    .network(TicketRequest.self),
     .network(JoinRequest.self),
     .network(UnshareRequest.self),
     .network(PeopleRequest.self),

@@ -221,6 +221,9 @@ struct JournalContent {
   /// The texts of other programs that it or its editor had written over and it had not merged.
   var overwritten: [NoteKey: [JournalFrame.Client.LeftText]] = [:]
 
+  /// The notes that the process had open or had changed.
+  var notes: Set<NoteKey> { Set(clients.keys.map(\.note)).union(changes.keys.map { NoteKey($0) }) }
+
   init(_ frames: [JournalFrame]) {
     for frame in frames {
       if !frame.changes.isEmpty { changes[frame.document, default: Data()] += frame.changes }

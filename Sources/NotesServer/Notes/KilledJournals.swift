@@ -14,6 +14,8 @@ final class KilledJournals {
   private var handled: Set<String> = []
   /// The task that reads the journals.
   private var recovery: Task<Void, Never>?
+  /// Called with the notes that a killed process had open or had changed: their records may be older than their texts.
+  var onRecovered: (@AutomergeRepo (Set<NoteKey>) async -> Void)?
   /// Called when texts that killed processes had not merged are kept as recovered ones.
   var onKept: (@AutomergeRepo () -> Void)?
 
@@ -98,7 +100,7 @@ final class KilledJournals {
     }
   }
 
-  /// Returns when the reading that has begun is done.
+  /// Returns when what killed processes left behind when this one started is in the notes.
   func settle() async { await recovery?.value }
 
   /// Stores what killed processes had not stored, and removes their journals. A journal with words of a document that
@@ -125,6 +127,7 @@ final class KilledJournals {
             + content.overwritten.flatMap { key, texts in
               texts.map { RecoveredText(overwritten: $0, of: key.document, by: run) }
             }, storage)
+        await onRecovered?(content.notes)
         guard unplaced.isEmpty else {
           waiting.formUnion(unplaced)
           log.warning("The journal of a process that was killed is kept: not here yet: \(unplaced.count) documents.")

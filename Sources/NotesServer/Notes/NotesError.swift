@@ -49,8 +49,10 @@ extension NotesError {
   init(_ error: SharingError) {
     switch error {
     case .ticketInvalid: self.init(.ticketInvalid, "This is not a ticket, or a part of it is missing.")
+    case .ticketRevoked: self.init(.ticketInvalid, "This ticket is no longer valid. Ask for a new one.")
     case .ticketExpired: self.init(.ticketExpired, "The ticket has expired. Ask for a new one.")
     case .ticketUsed: self.init(.ticketUsed, "The ticket has been used. Ask for a new one.")
+    case .tooManyWrong: self.init(.refused, "Too many wrong tickets. Try this one in a minute.")
     case .refused: self.init(.refused, "The other side refused.")
     case .unreachable(let address): self.init(.unreachable, "No answer from \(address). Are you both online?")
     case .timedOut: self.init(.timedOut, "No answer came in time. The other side may be offline.")

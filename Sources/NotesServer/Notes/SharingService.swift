@@ -35,6 +35,10 @@ public protocol SharingService: AnyObject {
   func share(
     _ document: DocumentId, access: Access, uses: Int, expiresIn: Duration?
   ) async throws(SharingError) -> SharedTicket
+  /// Why a ticket that this person has made admits no one any more; nil if it does.
+  func problem(of ticket: String) -> SharingError?
+  /// Whether a ticket of the document still admits a person.
+  func hasTicket(for document: DocumentId) -> Bool
   /// Returns when access is granted; the document itself arrives through the repo.
   func join(ticket: String) async throws(SharingError) -> DocumentId
   /// Returns when the host of a document that was just joined is stored.
@@ -128,6 +132,10 @@ public struct PersonSummary: Sendable {
 
 public enum SharingError: Error, Hashable, Sendable {
   case ticketInvalid, ticketExpired, ticketUsed
+  /// The text is a ticket, but its host has revoked it, or does not know it.
+  case ticketRevoked
+  /// The host reads no ticket of this person for a minute, because too many were wrong.
+  case tooManyWrong
   case refused
   case unreachable(address: String)
   case timedOut

@@ -60,8 +60,12 @@ public final class StoreReader {
     notebook = Notebook(storage: storage)
     repo = Repo(peerId: PeerId("reader"), storage: storage)
     self.files = files
-    await KilledJournals(files: UntouchedJournals(base: journals)).recover(repo, storage)
+    let killed = KilledJournals(files: UntouchedJournals(base: journals))
+    var recovered: Set<NoteKey> = []
+    killed.onRecovered = { recovered.formUnion($0) }
+    await killed.recover(repo, storage)
     try await notebook.load()
+    for key in recovered { _ = await notebook.countWords(of: key, repo) }
   }
 
   /// Latest modified first; for deleted notes, latest deleted first.

@@ -115,7 +115,10 @@ final class BufferBinding {
 
   func countWords() {
     let words = Words.count(source.allUTF8)
+    guard service.notebook[key]?.words != words else { return }
     service.notebook.update(key) { $0.words = words }
+    // The text may be stored already, with the former count, which is what this person's commands read.
+    handle.storeSoon()
   }
 
   /// The items to store together with the document's chunks.

@@ -78,11 +78,23 @@ public final class Service {
     journal.onFailure = { [journal, clock = environment.clock] in
       _ = clock.schedule(after: Self.journalRetryInterval) { journal.resume() }
     }
+    journal.killed.onRecovered = { [weak self] notes in await self?.recovered(notes) }
     journal.killed.onKept = { [weak recoveredTexts] in recoveredTexts?.tellSoon() }
     repo.observe { [weak self] event in self?.repoDid(event) }
     sharing.onChange = { event in events.send(.sharingChanged(event)) }
     events.add { [weak self] event in
       if case .recordRead(let id) = event { self?.readRecord(of: id) }
+    }
+  }
+
+  /// A process that had these notes open or had changed them was killed.
+  private func recovered(_ notes: Set<NoteKey>) async {
+    for key in notes where await notebook.countWords(of: key, repo) {
+      do {
+        try await notebook.save(key, withBase: false)
+      } catch {
+        Self.log.warning("The number of words of \(key.document) could not be stored: \(error)")
+      }
     }
   }
 
@@ -251,6 +263,9 @@ public final class Service {
 
   /// Call when this process has become the one that this person's other processes connect to.
   public func becameHub() { siblings.becameHub() }
+
+  /// Returns when what killed processes had not stored is in the notes.
+  public func settleJournals() async { await journal.killed.settle() }
 
   /// Stores a name from an option, and tells the other processes.
   public func keepName() { author.nameKeeper.keep() }

@@ -20,6 +20,14 @@ extension PeerDirectory {
       addresses: addresses ?? provider.reachableAddresses)
   }
 
+  /// Why a ticket that this person has made admits no further peer; nil if it does.
+  public func problem(of ticket: Ticket) -> JoinError? {
+    tickets.problem(of: ticket).map { $0 == .ticketInvalid ? .ticketRevoked : .ticket($0) }
+  }
+
+  /// Whether a ticket of the document still admits a peer.
+  public func hasTicket(for document: DocumentId) -> Bool { tickets.admits(to: document) }
+
   /// Stops sharing a document with one peer or with all, and revokes its tickets. The peers keep what they already
   /// have. If one of the peers is the document's host, the document becomes our own.
   ///

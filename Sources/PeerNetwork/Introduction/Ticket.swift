@@ -5,11 +5,13 @@ import PeerTransport
 
 /// Why a ticket does not admit a peer.
 public enum TicketError: Error, Hashable, Sendable {
-  /// The text is not a ticket, or its host does not know the secret.
+  /// The text is not a ticket, or its host does not know the secret, or has revoked it.
   case ticketInvalid
   case ticketExpired
   /// As many peers as it was issued for have used it.
   case ticketUsed
+  /// The peer has presented too many wrong secrets in the last minute, so its host did not look at this one.
+  case tooManyWrong
 }
 
 /// An invitation to a document that can be sent by mail: the host, its addresses, and the secret that admits a peer.

@@ -17,8 +17,6 @@ public struct TicketBook: Sendable {
     /// This peer has redeemed it before; `isRecent` if that was less than a minute ago.
     case repeated(Access, isRecent: Bool)
     case refused(TicketError)
-    /// This peer has sent too many wrong secrets: send no answer at all.
-    case silence
   }
 
   private struct Entry: Sendable {
@@ -29,6 +27,8 @@ public struct TicketBook: Sendable {
     var spokenHash: [UInt8] = []
     var access: Access
     var usesLeft: Int
+    /// A revoked ticket is kept, so that presenting it does not count as guessing a secret.
+    var isRevoked = false
     var expires: Date?
     /// The expiry by the monotonic clock; nil in entries of an earlier run.
     var deadline: Duration?
@@ -38,6 +38,9 @@ public struct TicketBook: Sendable {
     var limits: [PeerId: Access] = [:]
 
     func access(for peer: PeerId) -> Access { min(access, limits[peer] ?? access) }
+
+    /// No use is left either: an earlier program does not know that a ticket is revoked.
+    mutating func revoke() { (isRevoked, usesLeft, redeemedBy) = (true, 0, [:]) }
   }
 
   private var entries: [Entry] = []
@@ -68,16 +71,27 @@ public struct TicketBook: Sendable {
 
   /// Revokes every ticket of a document.
   public mutating func revoke(_ document: DocumentId) {
-    entries.removeAll { $0.document == document }
+    for index in entries.indices where entries[index].document == document { entries[index].revoke() }
   }
 
   /// Revokes every ticket that a peer has presented: it still has the text, and may return with another key.
   ///
   /// - Returns: whether there were any.
   public mutating func void(redeemedBy peer: PeerId) -> Bool {
-    let before = entries.count
-    entries.removeAll { $0.redeemedBy[peer] != nil }
-    return entries.count != before
+    let redeemed = entries.indices.filter { entries[$0].redeemedBy[peer] != nil }
+    for index in redeemed { entries[index].revoke() }
+    return !redeemed.isEmpty
+  }
+
+  /// Why a ticket of ours admits no further peer; nil if it does. For this person only: it counts no attempt.
+  func problem(document: DocumentId, secret: [UInt8], at date: Date) -> TicketError? {
+    let hash = TicketBook.hash(secret)
+    guard
+      let entry = entries.first(where: { TicketBook.areEqual($0.secretHash, hash) && $0.document == document }),
+      !entry.isRevoked
+    else { return .ticketInvalid }
+    if let expires = entry.expires, expires <= date { return .ticketExpired }
+    return entry.usesLeft > 0 ? nil : .ticketUsed
   }
 
   /// Call when this person has decided which access a peer has to a document: tickets that were made before give the
@@ -119,7 +133,7 @@ public struct TicketBook: Sendable {
   ) -> (outcome: Outcome, document: DocumentId?) {
     let recent = (wrong[peer] ?? []).filter { now - $0 < .seconds(60) }
     wrong[peer] = recent.isEmpty ? nil : recent
-    guard recent.count < Self.wrongSecretsPerMinute else { return (.silence, nil) }
+    guard recent.count < Self.wrongSecretsPerMinute else { return (.refused(.tooManyWrong), nil) }
     guard let index = lastIndex(where: isMeant) else {
       if wrong.count >= Self.maximumCounted {
         wrong = wrong.filter { now - ($0.value.last ?? now) < .seconds(60) }
@@ -128,6 +142,7 @@ public struct TicketBook: Sendable {
       return (.refused(.ticketInvalid), nil)
     }
     let document = entries[index].document
+    guard !entries[index].isRevoked else { return (.refused(.ticketInvalid), document) }
     if let expires = entries[index].expires, expires <= date || entries[index].deadline.map({ $0 <= now }) ?? false {
       // Permanent, even if the calendar is set back.
       entries[index].expires = .distantPast
@@ -171,6 +186,7 @@ public struct TicketBook: Sendable {
           "document": .bytes(Data(entry.document.bytes)), "secretHash": .bytes(Data(entry.secretHash)),
           "spokenHash": entry.spokenHash.isEmpty ? nil : .bytes(Data(entry.spokenHash)),
           "access": .text(entry.access.rawValue), "usesLeft": .integer(entry.usesLeft),
+          "revoked": entry.isRevoked ? true : nil,
           "expires": entry.expires.map { .float($0.timeIntervalSince1970) },
           "redeemedBy": .array(
             entry.redeemedBy.sorted { $0.key < $1.key }.map { peer, time in
@@ -198,6 +214,7 @@ public struct TicketBook: Sendable {
       return Entry(
         document: document, secretHash: Array(secretHash),
         spokenHash: value["spokenHash"]?.bytes.map { Array($0) } ?? [], access: access, usesLeft: usesLeft,
+        isRevoked: value["revoked"]?.bool ?? false,
         expires: value["expires"]?.double.map { Date(timeIntervalSince1970: $0) },
         redeemedBy: TicketBook.redeemers(value["redeemedBy"]?.array ?? []),
         limits: value["limits"]?.entries.map(TicketBook.limits) ?? decided[document] ?? [:])

@@ -56,6 +56,11 @@ final class TicketIssuer {
   /// Whether a ticket of the document still admits a peer.
   func admits(to document: DocumentId) -> Bool { book.admits(to: document, at: clock.date) }
 
+  /// Why a ticket of ours admits no further peer; nil if it does.
+  func problem(of ticket: Ticket) -> TicketError? {
+    book.problem(document: ticket.document, secret: ticket.secret, at: clock.date)
+  }
+
   /// Revokes every ticket of a document, in memory; `save` makes it last.
   func revoke(_ document: DocumentId) { book.revoke(document) }
 
@@ -100,8 +105,6 @@ final class TicketIssuer {
 
   private func answer(_ peer: PeerId, _ outcome: TicketBook.Outcome, _ document: DocumentId?, isSpoken: Bool) {
     switch (outcome, document) {
-    case (.silence, _):
-      network.complain(of: peer, "has tried too many wrong secrets")
     case (.accepted(let access), let document?):
       admit(peer, to: document, access, isSpoken: isSpoken)
     case (.repeated(let access, let isRecent), let document?):
@@ -116,6 +119,7 @@ final class TicketIssuer {
     case (.accepted, nil), (.repeated, nil):
       refuse(peer, nil, .ticketInvalid)
     case (.refused(let error), let document):
+      if error == .tooManyWrong { network.complain(of: peer, "has tried too many wrong secrets") }
       if error == .ticketExpired {
         let record = book.record
         store.keepSoon { storage throws(StorageError) in

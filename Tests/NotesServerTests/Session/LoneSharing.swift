@@ -22,6 +22,11 @@ final class LoneSharing: SharingService {
   var readers: [DocumentId: [PersonSummary]] = [:]
   /// The document that any ticket is for; without one, tickets are refused.
   var granted: DocumentId?
+  /// Why the tickets are not valid; nil if they are.
+  var ticketProblem: SharingError?
+  /// The documents with a ticket, and the guests.
+  var ticketed: Set<DocumentId> = []
+  var guests: Set<PeerId> = []
   var onChange: (@AutomergeRepo (SharingEvent) -> Void)?
 
   func access(to document: DocumentId) -> Access { access }
@@ -38,8 +43,12 @@ final class LoneSharing: SharingService {
   func disconnect(_ peer: PeerId) {}
   func rename(_ name: String) {}
   func followed(_ document: DocumentId) async throws(SharingError) {}
-  func unshare(_ document: DocumentId, from peer: PeerId?) async throws(SharingError) -> Bool { false }
+  func unshare(_ document: DocumentId, from peer: PeerId?) async throws(SharingError) -> Bool {
+    peer.map(guests.contains) ?? false
+  }
   func trust(_ peer: PeerId, name: String?, _ trust: PeerTrust) async throws(SharingError) { throw .refused }
+  func problem(of ticket: String) -> SharingError? { ticketProblem }
+  func hasTicket(for document: DocumentId) -> Bool { ticketed.contains(document) }
   func join(ticket: String) async throws(SharingError) -> DocumentId {
     guard let granted else { throw .refused }
     return granted
@@ -56,7 +65,9 @@ final class LoneSharing: SharingService {
     _ document: DocumentId, to successor: DocumentId, heads: Set<ChangeHash>, without peer: PeerId
   ) async throws(SharingError) { throw .refused }
   func setAccess(_ access: Access, to document: DocumentId, for peer: PeerId) async throws(SharingError) -> Bool {
-    throw .refused
+    guard guests.contains(peer) else { throw .refused }
+    if access == .none { ticketed.remove(document) }
+    return true
   }
   func invite(
     _ peer: PeerId, to document: DocumentId, title: String, access: Access

@@ -280,6 +280,7 @@ def ATicketIsShownAgain()
   NotesTicket
   assert_equal(-1, bufwinnr('\[Notes ticket]'))
   NotesTicket
+  Wait('the ticket again', () => bufwinnr('\[Notes ticket]') > 0)
   assert_equal(['What it allows', '', 'a-ticket'], getbufline('\[Notes ticket]', 1, 3))
   assert_equal('a-ticket', getreg('"'))
   NotesTicket

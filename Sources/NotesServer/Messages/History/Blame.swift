@@ -32,22 +32,37 @@ struct Blame {
   }
 
   /// The stretches of the part, in its order.
-  ///
-  /// - Parameter byLine: whether those of different lines are kept apart, so that each line has its own last author.
-  ///   Otherwise a line that an author adds below would make all of the author's text newer than a word that another
-  ///   person corrected above.
-  func spans(byLine: Bool = false) -> [Span] {
-    stretches { byLine ? text.areOnOneLine($0, $1) : true }.map { stretch in
-      let name = authors.name(of: stretch.actor, isVerified: true)
-      return Span(
-        range: PositionRange(start: text.position(of: stretch.start), end: text.position(of: stretch.end)),
-        author: authors.name(of: stretch.actor, isVerified: stretch.isVerified),
-        time: stretch.time, color: colors[name] ?? Palette.color(of: NoteAuthors.person(of: stretch.actor)))
-    }
+  func spans() -> [Span] { stretches(of: pieces) { _, _ in true }.map(span) }
+
+  /// The stretches that say whose a line is. Those of different lines are kept apart, so that each line has its own last
+  /// author. Otherwise a line that an author adds below would make all of the author's text newer than a word that
+  /// another person corrected above.
+  func lineSpans() -> [Span] {
+    stretches(of: pieces.compactMap(withoutForeignNewline), joins: text.areOnOneLine).map(span)
+  }
+
+  private func span(_ stretch: Stretch) -> Span {
+    let name = authors.name(of: stretch.actor, isVerified: true)
+    return Span(
+      range: PositionRange(start: text.position(of: stretch.start), end: text.position(of: stretch.end)),
+      author: authors.name(of: stretch.actor, isVerified: stretch.isVerified),
+      time: stretch.time, color: colors[name] ?? Palette.color(of: NoteAuthors.person(of: stretch.actor)))
+  }
+
+  /// The piece without the newline that it begins with, if that ends a line with text: whoever adds a line below the last
+  /// one types the newline of the line above. Nil if nothing is left.
+  private func withoutForeignNewline(_ piece: Stretch) -> Stretch? {
+    let newline = UInt8(ascii: "\n")
+    guard piece.start > 0, text.source.utf8(piece.start..<piece.start + 1) == [newline],
+      text.source.utf8(piece.start - 1..<piece.start) != [newline]
+    else { return piece }
+    var rest = piece
+    rest.start += 1
+    return rest.start < rest.end ? rest : nil
   }
 
   private struct Stretch {
-    let start: Int
+    var start: Int
     var end: Int
     let actor: ActorId
     let isVerified: Bool
@@ -55,7 +70,7 @@ struct Blame {
   }
 
   /// - Parameter joins: whether the stretch between two places may be one
-  private func stretches(joins: (Int, Int) -> Bool) -> [Stretch] {
+  private func stretches(of pieces: [Stretch], joins: (Int, Int) -> Bool) -> [Stretch] {
     var stretches: [Stretch] = []
     for piece in pieces {
       if let last = stretches.last, last.actor == piece.actor, last.isVerified == piece.isVerified,

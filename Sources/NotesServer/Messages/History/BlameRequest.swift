@@ -20,7 +20,7 @@ struct BlameRequest: EditorRequest {
   func perform(for editor: Editor) async throws -> Result {
     let blame = try Blame(try await PastNote(note, editor), editor, in: range)
     let time = ScreenTime(now: editor.service.clock.date)
-    let labels = width.map { BlameLabels(of: blame.spans(byLine: true), in: range, width: $0, time) }
+    let labels = width.map { BlameLabels(of: blame.lineSpans(), in: range, width: $0, time) }
     return Result(spans: blame.spans(), labels: labels)
   }
 

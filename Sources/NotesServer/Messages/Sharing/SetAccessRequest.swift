@@ -28,12 +28,15 @@ struct SetAccessRequest: SharedNoteRequest {
     if let host = sharing.host(of: record.id), host.peer == peer {
       throw NotesError(.refused, "\(host.name) shares this note with you; unshare it to leave.")
     }
+    let hadTicket = sharing.hasTicket(for: record.id)
     guard try await sharing.setAccess(access, to: record.id, for: peer) else {
       throw NotesError.notShared(with: sharing.name(of: peer))
     }
     if access == .none { editor.service.presenceTracker.unshared(record.id, by: peer) }
     let verb = access == .none ? "no longer has" : access == .write ? "can edit" : "can read"
-    return SaidResult("\(OneLine.shown(sharing.name(of: peer))) \(verb) this note")
+    let name = OneLine.shown(sharing.name(of: peer))
+    guard access == .none, hadTicket else { return SaidResult("\(name) \(verb) this note") }
+    return SaidResult("\(NoteNews.cut(name, to: 20)) no longer has this note; its tickets no longer work")
   }
 }
 

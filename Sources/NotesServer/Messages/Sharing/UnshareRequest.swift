@@ -13,7 +13,7 @@ struct UnshareRequest: SharedNoteRequest {
     peer = try params.stringIfPresent("peer")
   }
 
-  func perform(for editor: Editor) async throws -> NoResult {
+  func perform(for editor: Editor) async throws -> SaidResult {
     let sharing = editor.service.sharing
     let record = try editor.note(note)
     let peer = try peer.map { name throws(NotesError) in try sharing.peer(named: name) }
@@ -25,8 +25,11 @@ struct UnshareRequest: SharedNoteRequest {
     } else {
       tracker.sharingEnds(on: record.id)
     }
+    let hadTicket = sharing.hasTicket(for: record.id)
     let wasShared = try await sharing.unshare(record.id, from: peer)
     guard wasShared else { throw NotesError.notShared(with: peer.map { sharing.name(of: $0) }) }
-    return NoResult()
+    guard let peer else { return SaidResult("No longer shared") }
+    let name = NoteNews.cut(OneLine.shown(sharing.name(of: peer)), to: 20)
+    return SaidResult("No longer shared with \(name)\(hadTicket ? "; its tickets no longer work" : "")")
   }
 }

@@ -150,9 +150,9 @@ function M.unshare(name)
   local note = current()
   if not note then return end
   local found = name ~= "" and presence.find(note, name)
-  ask("notes/unshare", { uri = note.uri, peer = found and found.peer or (name ~= "" and name or nil) }, function()
+  ask("notes/unshare", { uri = note.uri, peer = found and found.peer or (name ~= "" and name or nil) }, function(result)
     if name == "" then note.is_unshared = true end
-    say.news(name == "" and "No longer shared" or "No longer shared with " .. name)
+    say.news(result.message or "No longer shared")
   end)
 end
 

@@ -6,6 +6,7 @@ local view = require("notes_lsp.view")
 
 local api = vim.api
 local labels = api.nvim_create_namespace("notes_lsp_blame")
+local label_width = 22
 
 -- Removes the names beside the lines. Returns whether there were any.
 local function end_blame(buf)
@@ -15,16 +16,15 @@ local function end_blame(buf)
   return was_shown
 end
 
--- Shows after each line its last author and the time, until the text changes.
-local function show_blame(buf, spans)
+-- Shows after each line its last author and the time, until the text changes. `first`: the line of the first label, from 0.
+local function show_blame(buf, first, shown)
   end_blame(buf)
   vim.b[buf].notes_lsp_blame = true
-  local last = api.nvim_buf_line_count(buf) - 1
-  for _, span in ipairs(spans) do
-    local label = ("  %s, %s"):format(text.shown(span.author), view.day(span.time))
-    local final = span.range["end"].character == 0 and span.range["end"].line - 1 or span.range["end"].line
-    for line = span.range.start.line, math.min(math.max(final, span.range.start.line), last) do
-      api.nvim_buf_set_extmark(buf, labels, line, 0, { virt_text = { { label, "NonText" } }, priority = 90 })
+  local count = api.nvim_buf_line_count(buf)
+  for index, label in ipairs(shown) do
+    local line = first + index - 1
+    if line < count and vim.trim(label) ~= "" then
+      api.nvim_buf_set_extmark(buf, labels, line, 0, { virt_text = { { "  " .. label, "NonText" } }, priority = 90 })
     end
   end
   api.nvim_create_autocmd({ "TextChanged", "TextChangedI" }, { buffer = buf, once = true, callback = function() end_blame(buf) end })
@@ -86,10 +86,10 @@ return function(M, ask, current)
     if not note or end_blame(note.buf) then return end
     local range = { start = text.position((first or 1) - 1, 0), ["end"] = text.position(last or api.nvim_buf_line_count(0), 0) }
     local tick = api.nvim_buf_get_changedtick(note.buf)
-    ask("notes/blame", { uri = note.uri, range = range }, function(result)
-      if #(result.spans or {}) == 0 then return say.news("No text here") end
+    ask("notes/blame", { uri = note.uri, range = range, width = label_width }, function(result)
+      if #(result.labels or {}) == 0 then return say.news("No text here") end
       if api.nvim_buf_is_loaded(note.buf) and api.nvim_buf_get_changedtick(note.buf) == tick then
-        show_blame(note.buf, result.spans)
+        show_blame(note.buf, range.start.line, result.labels)
         say.news(":NotesBlame again hides the names")
       end
     end)

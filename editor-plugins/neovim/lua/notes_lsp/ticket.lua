@@ -68,13 +68,14 @@ return function(M, ask, with_buffer, current)
   -- A ticket for the note of a list.
   function M.share_note(target) ask("notes/share", vim.tbl_extend("force", wanted(), target), take) end
 
-  -- Shows the last ticket of the current note again, or hides it.
+  -- Shows the last ticket of the current note again if it is still valid, or hides it.
   function M.ticket()
     if view.close(view_name) then return end
     local target = view.target()
     local note = target and target.id and target or current()
-    if note and tickets[note.id] then
-      give(tickets[note.id])
+    local ticket = note and tickets[note.id]
+    if ticket then
+      ask("notes/ticket", { id = note.id, ticket = ticket.ticket }, function() give(ticket) end)
     elseif note then
       say.warn(":NotesShare first: no ticket was made here yet")
     end

@@ -194,12 +194,12 @@ export def Unshare(peer: string)
   if peer != ''
     params.peer = empty(found) ? peer : found.peer
   endif
-  service.Request('notes/unshare', params, Then((_) => {
+  service.Request('notes/unshare', params, Then((result) => {
     if peer == ''
       note.isUnshared = true
     endif
     condition.Refresh()
-    status.Say(peer == '' ? 'No longer shared' : $'No longer shared with {peer}')
+    status.Say(result->get('message', 'No longer shared'))
   }))
 enddef
 

@@ -2,7 +2,9 @@ vim9script
 # Tickets: in the registers, on the clipboard, and in a window of their own until it is closed; :NotesTicket shows it again.
 
 import autoload 'notes_lsp/buffer.vim'
+import autoload 'notes_lsp/commands.vim'
 import autoload 'notes_lsp/list.vim'
+import autoload 'notes_lsp/service.vim'
 import autoload 'notes_lsp/status.vim'
 import autoload 'notes_lsp/view.vim'
 
@@ -22,7 +24,7 @@ export def Take(result: dict<any>)
   Give(result)
 enddef
 
-# Shows the last ticket of the current note again, or hides it.
+# Shows the last ticket of the current note again if it is still valid, or hides it.
 export def Again()
   const window = bufwinid(list.Number(ticketName))
   if window > 0
@@ -35,7 +37,8 @@ export def Again()
   elseif !tickets->has_key(id)
     status.Warn(':NotesShare first: no ticket was made here yet')
   else
-    Give(tickets[id])
+    const ticket = tickets[id]
+    service.Request('notes/ticket', {id: id, ticket: ticket.ticket}, commands.Then((_) => Give(ticket)))
   endif
 enddef
 
