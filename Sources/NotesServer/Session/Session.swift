@@ -185,7 +185,8 @@ public final class Session {
     }
     return InitializeRequest.Result(
       encoding: editor.client.encoding, wantsFullTexts: editor.client.reordersChanges, run: service.run,
-      peer: service.identity.peer, name: service.identity.name, asksName: asksName, unsent: service.recoveredTexts.unsent.folder)
+      peer: service.identity.peer, name: service.identity.name, asksName: asksName,
+      unsent: service.recoveredTexts.unsent.folder)
   }
 
   /// Stores everything, then calls `onEnd`. Input that arrives meanwhile is not read.
