@@ -87,6 +87,31 @@ struct EditorEndTests {
     try next.shutdown()
   }
 
+  @Test func emacsEndsWhenItsPersonSavesANoteWhoseServiceHangs() throws {
+    let ana = try EmacsUnderTest(user: NotesUser("Ana"), seed: 89, maximumDelay: .zero)
+    try ana.createNote("Tea")
+    _ = try ana.waitUntilAttached()
+    let path = ana.session.user.notes + "/Tea.md"
+    let service = KnownProcess(try #require(ana.session.records.last?.processId))
+    // The proxy between the two takes what the service does not read, so it is what Emacs must see suspended.
+    let proxy = KnownProcess(pid_t(try ana.evaluate("(process-id (jsonrpc--process notes-lsp--link))").intValue ?? 0))
+    defer { for process in [service, proxy] { process.send(SIGKILL) } }
+    for process in [service, proxy] { process.send(SIGSTOP) }
+    try ana.beginTypingAtEnd()
+    try ana.session.terminal.type("precious words")
+    try ana.waitForText("precious words")
+    try ana.session.terminal.press("M-x")
+    try ana.session.terminal.type("notes-status")
+    try ana.session.terminal.press("Enter")
+    try ana.waitForScreen("Asking the service")
+    let program = ana.session.terminal.programProcessId
+    try ana.session.terminal.press("C-x", "C-c")
+    try ana.waitForScreen("Save file")
+    try ana.session.terminal.type("y")
+    try ana.session.wait(for: "the end of Emacs") { !EditorSession.isRunning(program) }
+    #expect(try String(contentsOfFile: path, encoding: .utf8).contains("precious words"))
+  }
+
   /// The service has failed for good, and nothing but the editor has the words.
   @Test func wordsThatOnlyEmacsHasAreInItsAutoSaveFileWhenItsTerminalCloses() throws {
     let ana = try EmacsUnderTest(user: NotesUser("Ana"), seed: 92, maximumDelay: .zero)

@@ -10,6 +10,7 @@
 ;; leave that wait: Emacs keeps the rest, and writes it before the next
 ;; message.  So no send waits longer than a moment.  From then until the rest
 ;; is written the process is stalled: notes hold their changes back.
+;; To a suspended process Emacs refuses to write: messages to it wait.
 
 ;;; Code:
 
@@ -30,6 +31,14 @@ Emacs refuses to write to one that is suspended."
 (defvar notes-lsp--sends nil "A tag for each message that waits, the innermost first.")
 
 (defun notes-lsp--send-within-moment (process send)
+  "Call SEND, which writes to PROCESS, but do not wait long until all is read.
+While PROCESS is suspended, SEND waits, and so does what comes after it."
+  (if (not (or (process-get process 'notes-lsp-held) (eq 'stop (process-status process))))
+      (notes-lsp--send-now process send)
+    (process-put process 'notes-lsp-held (append (process-get process 'notes-lsp-held) (list send)))
+    (notes-lsp--push-later process)))
+
+(defun notes-lsp--send-now (process send)
   "Call SEND, which writes to PROCESS, but do not wait long until all is read."
   (let* ((tag (make-symbol "late"))
          (depth (recursion-depth))
@@ -63,8 +72,10 @@ Emacs refuses to write to one that is suspended."
   (when (process-live-p process)
     (if (eq 'stop (process-status process))
         (notes-lsp--push-later process)
-      (ignore-errors
-        (notes-lsp--send-within-moment process (lambda () (process-send-string process "")))))))
+      (let ((held (process-get process 'notes-lsp-held)))
+        (process-put process 'notes-lsp-held nil)
+        (dolist (send (or held (list (lambda () (process-send-string process "")))))
+          (ignore-errors (notes-lsp--send-within-moment process send)))))))
 
 (provide 'notes-lsp-sending)
 ;;; notes-lsp-sending.el ends here

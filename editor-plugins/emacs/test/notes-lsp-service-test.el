@@ -123,6 +123,18 @@ The function `got' returns what it has read."
       (signal-process process 'SIGCONT)
       (notes-test-wait (lambda () (not (notes-lsp--stalled)))))))
 
+(ert-deftest notes-test-messages-to-a-suspended-service-wait-until-it-goes-on ()
+  (notes-test-with-reader
+    (let ((process (jsonrpc--process notes-lsp--link)))
+      (begin-reading)
+      (signal-process process 'SIGSTOP)
+      (notes-test-wait (lambda () (eq 'stop (process-status process))))
+      (dolist (text '("1" "2")) (notes-lsp-service-notify :a (list :text text)))
+      (signal-process process 'SIGCONT)
+      (notes-test-wait (lambda () (eq 'run (process-status process))))
+      (notes-lsp-service-notify :a (list :text "3"))
+      (notes-test-wait (lambda () (string-match-p "\"1\"[^1]*\"2\"[^1]*\"3\"" (got)))))))
+
 (ert-deftest notes-test-what-is-typed-while-the-service-does-not-read-is-sent-in-one-piece ()
   (let (stalled)
     (notes-test-with "one\n"
