@@ -36,8 +36,7 @@ export def Again()
   elseif !tickets->has_key(note.id)
     status.Warn(':NotesShare first: no ticket was made here yet')
   else
-    const ticket = tickets[note.id]
-    service.Request('notes/ticket', {uri: note.uri, ticket: ticket.ticket}, commands.Then((_) => Give(ticket)))
+    service.Request('notes/ticket', {uri: note.uri, ticket: tickets[note.id].ticket}, commands.Then((_) => Give(tickets[note.id])))
   endif
 enddef
 
