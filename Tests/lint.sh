@@ -26,7 +26,7 @@ plugin_bound() {
   if [ "$total" -gt "$most" ]; then fail "the plugin for $plugin has $total lines, $((total - most)) more than the decisions allow"; fi
 }
 plugin_bound vim 4900
-plugin_bound emacs 5420
+plugin_bound emacs 5450
 plugin_bound neovim 3350
 editor-plugins/generate.py --check || fail "run editor-plugins/generate.py"
 

@@ -74,7 +74,11 @@ import Testing
     let isFirst = Mutex(true)
     ana.files.onLook.withLock {
       $0 = { _ in
-        if isFirst.withLock({ value in defer { value = false }; return value }) { await Task { @AutomergeRepo in overwrite(ana, claims: false) }.value }
+        if isFirst.withLock({ value in
+          defer { value = false }; return value
+        }) {
+          await Task { @AutomergeRepo in overwrite(ana, claims: false) }.value
+        }
       }
     }
     ana.send("textDocument/didSave", ["textDocument": ["uri": .string(uri)]])
