@@ -117,7 +117,7 @@ import UV
   }
 
   /// Behind one address there may be many people.
-  @Test func wrongSecretsOfOnePeerSilenceNoOther() async throws {
+  @Test func wrongSecretsOfOnePeerShutOutNoOther() async throws {
     try await TestLoop.run { loop in
       let ana = try await Person.start("Ana", on: loop, storage: InMemoryStorage())
       let ben = try await Person.start("Ben", on: loop, storage: InMemoryStorage())
@@ -131,7 +131,10 @@ import UV
       }
       try eve.send(.other(type: "ping", fields: [:]))
       try await eventually("heard", on: loop) { eve.messages.contains(.other(type: "pong", fields: [:])) }
-      #expect(eve.fields(ofType: TicketMessage.type).count == TicketBook.wrongSecretsPerMinute)
+      let errors = eve.fields(ofType: TicketMessage.type).map { $0["error"]?.text }
+      let readCount = errors.prefix { $0 == "ticketInvalid" }.count
+      #expect(readCount == TicketBook.wrongSecretsPerMinute)
+      #expect(errors.count == 9 && errors.dropFirst(readCount).allSatisfy { $0 == "tooManyWrong" })
       #expect(try await ben.directory.join(ticket) == note.id)
       for person in [ana, ben] { try await person.stop() }
     }

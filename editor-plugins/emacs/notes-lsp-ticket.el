@@ -10,7 +10,6 @@
 ;;; Code:
 
 (require 'subr-x)
-(require 'notes-lsp-service)
 (require 'notes-lsp-ask)
 (require 'notes-lsp-capture)
 
@@ -71,9 +70,8 @@ HOURS it is good.  Called from Lisp, wait for the ticket and return it."
          (made (and note (cdr (assoc (notes-lsp--note-id note) notes-lsp--tickets)))))
     (cond (window (quit-window nil window))
           ((null note) (notes-lsp--refuse "Not a note. :NotesShare shares it and shows a ticket"))
-          (made (notes-lsp--with-answer
-                    (_ :notes/ticket (notes-lsp--about note :ticket (plist-get made :ticket)) :background t)
-                  (notes-lsp--give-ticket made)))
+          (made (notes-lsp-ask :notes/ticket (notes-lsp--about note :ticket (plist-get made :ticket))
+                               (lambda (_) (notes-lsp--give-ticket made)) :background t))
           (t (notes-lsp--refuse ":NotesShare first: no ticket was made here yet")))))
 
 (defun notes-lsp--show-ticket (result)

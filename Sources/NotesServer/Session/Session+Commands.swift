@@ -31,7 +31,8 @@ extension Session {
     return try await editor.service.siblings.requests.ask(method, params)?.get()
   }
 
-  /// Whether a note's file has the text that the process with the network has.
+  /// Whether a note's file has the text that the process with the network has, or is left to an editor that has the note open
+  /// and shows that text.
   public func isFileCurrent(_ id: DocumentId) async throws -> Bool {
     // Once that process has stored its text, this one can read it: the connection between the two may bring it later.
     let status = try await performInService("notes/status", ["id": .string(id.description)])
@@ -41,8 +42,16 @@ extension Session {
     try await handle.takeStored()
     try await service.notebook.refresh(id)
     guard let path = service.notebook[id]?.path, let note = NoteDocument(handle.document) else { return true }
+    if isOpenInAnEditor(NoteKey(id)) { return true }
     guard let bytes = try await service.files.read(path) else { return false }
     return try await FileContents.reading(bytes, known: service.notebook[id]?.shape).text == DocumentText(note).allUTF8
+  }
+
+  /// Whether an editor has the note open. A process that updates the file has the claim for itself alone.
+  private func isOpenInAnEditor(_ key: NoteKey) -> Bool {
+    let files = editor.service.files
+    if files.claim(key.lockName, exclusively: true) != nil { return false }
+    return files.claim(key.lockName, exclusively: false) != nil
   }
 
   /// Whether another process of this person is running.

@@ -6,7 +6,6 @@ local view = require("notes_lsp.view")
 
 local api = vim.api
 local labels = api.nvim_create_namespace("notes_lsp_blame")
-local label_width = 22
 
 -- Removes the names beside the lines. Returns whether there were any.
 local function end_blame(buf)
@@ -86,7 +85,7 @@ return function(M, ask, current)
     if not note or end_blame(note.buf) then return end
     local range = { start = text.position((first or 1) - 1, 0), ["end"] = text.position(last or api.nvim_buf_line_count(0), 0) }
     local tick = api.nvim_buf_get_changedtick(note.buf)
-    ask("notes/blame", { uri = note.uri, range = range, width = label_width }, function(result)
+    ask("notes/blame", { uri = note.uri, range = range, width = 22 }, function(result)
       if #(result.labels or {}) == 0 then return say.news("No text here") end
       if api.nvim_buf_is_loaded(note.buf) and api.nvim_buf_get_changedtick(note.buf) == tick then
         show_blame(note.buf, range.start.line, result.labels)

@@ -195,9 +195,7 @@ export def Unshare(peer: string)
     params.peer = empty(found) ? peer : found.peer
   endif
   service.Request('notes/unshare', params, Then((result) => {
-    if peer == ''
-      note.isUnshared = true
-    endif
+    note.isUnshared = note.isUnshared || peer == ''
     condition.Refresh()
     status.Say(result->get('message', 'No longer shared'))
   }))
