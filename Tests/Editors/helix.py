@@ -216,7 +216,7 @@ def a_renamed_note_keeps_its_links(pair):
     pair.helix.press("BSpace", "BSpace", "BSpace", "BSpace")
     pair.helix.type("Torte")
     pair.helix.press("Enter")
-    pair.shows("Links stay")
+    pair.shows("Links not updated")
     pair.wait("the new title", lambda: "Torte" in pair.run("Ben", "list"))
 
 
