@@ -30,6 +30,8 @@ export def Flush(note: dict<any>, force: bool): bool
     note.hint = {}
     return false
   endif
+  # Without Vim's report, all lines would be compared.
+  listener_flush(note.bufnr)
   final now = text.OfBuffer(note.bufnr, note.shadow == [''])
   var difference = text.Difference(note.shadow, now, note.hint, Caret(note.bufnr))
   if !empty(difference) && buffer.NoticeReload(note, now)
