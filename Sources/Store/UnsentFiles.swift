@@ -2,7 +2,7 @@ import Foundation
 
 /// Files in which editors keep the words that a service may not have read: `unsent/NAME.json` in the store's directory.
 ///
-/// Whoever can write there may put anything there: only regular files count, and of them only so many, of limited size.
+/// Other programs can write there, too: only regular files count, at most `maximumCount`, of at most `maximumByteCount` each.
 public struct UnsentFiles: Sendable {
   /// Files over this many bytes are ignored.
   public static let maximumByteCount = 64 << 20

@@ -27,7 +27,7 @@ final class OpenFile {
   private let handle: DocHandle
   /// The buffers of the file: one, unless the editor shows it under several URIs.
   private var views: [View] = []
-  private var claims = Claims()
+  private var claims = FileClaims()
   private var seen = Seen()
   /// The editors' texts, read when the file differs.
   private var editorTexts: [TextBase]?
@@ -48,21 +48,6 @@ final class OpenFile {
     var mergedText: [UInt8]?
   }
 
-  private struct Claim {
-    var base: TextBase
-    /// Whether the editor has written it, rather than opened a buffer with it.
-    var isWritten: Bool
-  }
-
-  /// A text that the editor found in the file before it wrote to it.
-  private struct Overwritten {
-    let text: OverwrittenText
-    /// What the file was known to hold then; nil if that was not read yet.
-    var base: TextBase?
-    /// What it may have held instead, if the service was just finding that out: what an editor claimed to have written.
-    var possible: [TextBase]
-  }
-
   /// The file's content when it was last read.
   private struct Seen {
     /// Its SHA-256.
@@ -72,28 +57,6 @@ final class OpenFile {
     var lastMark: FileMark?
     /// Whether the store lacks the known content.
     var isUnstored = false
-  }
-
-  /// Texts that the editor claims to have written or read, and that have not been seen in the file yet.
-  private struct Claims {
-    var all: [Claim] = []
-    /// The last text from which the written one certainly derives, if the editor's changes have contradicted one
-    /// another since: the text before these changes, or the last one that the editor wrote.
-    var origin: TextBase?
-    var writtenOutOfStep: TextBase?
-    /// The count of claims when the file was last read: later ones may be about what it holds since.
-    var readCount = 0
-    /// Whether some claims were not true yet at the last look.
-    var hasWaited = false
-    /// The text that the editor found in the file and was about to overwrite, until it is merged. The file no longer
-    /// has it.
-    var overwritten: [Overwritten] = []
-    /// The last of these that was merged, by its digest: the file may have it still.
-    var merged: (digest: [UInt8], base: TextBase)?
-
-    /// The texts that the editor has written, latest first.
-    var written: [TextBase] { all.reversed().filter(\.isWritten).map(\.base) }
-    var bases: [TextBase] { all.reversed().map(\.base) }
   }
 
   private var environment: ServiceEnvironment { files.environment }
@@ -131,14 +94,14 @@ final class OpenFile {
     if !isOnlyOrigin { claims.writtenOutOfStep = nil }
     claims.origin = isOnlyOrigin ? claims.writtenOutOfStep ?? base : nil
     environment.journal.editorWrote(ClientBase(base: base, time: environment.clock.date, object: base.object), key)
-    claims.all.append(Claim(base: base, isWritten: true))
+    claims.all.append(FileClaims.Claim(base: base, isWritten: true))
     claims.hasWaited = false
     look()
   }
 
   /// The buffer was opened with what the file held. The user may have changed it since: the first look at the file must
   /// not take text that the user deleted from the buffer for new.
-  func opened(with base: TextBase) { claims.all.append(Claim(base: base, isWritten: false)) }
+  func opened(with base: TextBase) { claims.all.append(FileClaims.Claim(base: base, isWritten: false)) }
 
   /// Call when the file may have been written.
   func changed() {
@@ -157,21 +120,14 @@ final class OpenFile {
 
   /// The document is about to go back to these heads.
   func rebase(to heads: Set<ChangeHash>, in note: NoteDocument) {
-    let rebased = { (base: TextBase) in base.rebased(to: heads, in: note) ?? base }
-    claims.all = claims.all.map { Claim(base: rebased($0.base), isWritten: $0.isWritten) }
-    claims.merged = nil
-    for index in claims.overwritten.indices {
-      claims.overwritten[index].base = claims.overwritten[index].base.map(rebased)
-      claims.overwritten[index].possible = claims.overwritten[index].possible.map(rebased)
-    }
-    (claims.origin, claims.writtenOutOfStep) = (claims.origin.map(rebased), claims.writtenOutOfStep.map(rebased))
+    claims.rebase { base in base.rebased(to: heads, in: note) ?? base }
   }
 
   /// The editor has read a file that another program wrote, and is about to overwrite it.
   func found(_ bytes: [UInt8]) {
     let base = environment.notebook[key]?.fileBase
     let text = files.recoveredTexts.overwrote(bytes, key)
-    claims.overwritten.append(Overwritten(text: text, base: base, possible: claims.bases))
+    claims.overwritten.append(FileClaims.Overwritten(text: text, base: base, possible: claims.bases))
     look()
   }
 

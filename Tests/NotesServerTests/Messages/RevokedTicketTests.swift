@@ -7,7 +7,7 @@ import Testing
 
 @testable import NotesServer
 
-/// Whoever removes a guest revokes the tickets of the note, too, and learns of it.
+/// A host who removes a guest also revokes the note's tickets, and is told so.
 @AutomergeRepo @Suite struct RevokedTicketTests {
   private let ana = ServiceUnderTest(RepoWorld(random: RandomSource(SeededGenerator(seed: 5))), "ana")
 

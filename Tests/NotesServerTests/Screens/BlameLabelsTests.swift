@@ -23,7 +23,7 @@ import Testing
     #expect(names == [authors[1], authors[0], authors[0]])
   }
 
-  /// The last line of the text has no newline at its end, so whoever adds a line below types the newline of the line above.
+  /// The last line has no newline at its end, so the author of the next line types it.
   @Test @AutomergeRepo func theNewlineThatTheNextPersonTypesDoesNotMakeTheLineAboveTheirs() async throws {
     let written = try await WrittenNote()
     let (ben, cem, ana) = (ActorId(), ActorId(), ActorId())

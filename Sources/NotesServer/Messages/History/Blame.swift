@@ -49,8 +49,8 @@ struct Blame {
       time: stretch.time, color: colors[name] ?? Palette.color(of: NoteAuthors.person(of: stretch.actor)))
   }
 
-  /// The piece without the newline that it begins with, if that ends a line with text: whoever adds a line below the last
-  /// one types the newline of the line above. Nil if nothing is left.
+  /// The piece without the newline that it begins with, if that ends a line with text: the author of the next line typed it.
+  /// Nil if nothing is left.
   private func withoutForeignNewline(_ piece: Stretch) -> Stretch? {
     let newline = UInt8(ascii: "\n")
     guard piece.start > 0, text.source.utf8(piece.start..<piece.start + 1) == [newline],
