@@ -31,14 +31,29 @@
 
 (defconst notes-lsp--tidy-seconds 0.004
   "How long after an edit garbage is collected: its letter is on the screen then.")
+(defconst notes-lsp--burst-seconds 0.06 "Edits that come so close together are a burst.")
+(defconst notes-lsp--burst-memory 16000001 "So many bytes of garbage a burst may make.")
+(defvar notes-lsp--usual-memory nil "The user's `gc-cons-threshold', during a burst.")
+(defvar notes-lsp--edited-at 0 "When the last edit came, in seconds.")
 (defvar notes-lsp--tidy-timer nil "Timer that collects garbage.")
 
 (defun notes-lsp--tidy-soon ()
   "Collect garbage when no edit is on its way, if half of it has come together.
 Else Emacs would do it while a letter is, for ten milliseconds and more."
-  (when notes-lsp--tidy-timer (cancel-timer notes-lsp--tidy-timer))
-  (setq notes-lsp--tidy-timer
-        (run-with-timer notes-lsp--tidy-seconds nil #'garbage-collect-maybe 2)))
+  (let ((burst (< (- (float-time) notes-lsp--edited-at) notes-lsp--burst-seconds)))
+    (setq notes-lsp--edited-at (float-time))
+    (when (and burst (< gc-cons-threshold notes-lsp--burst-memory))
+      (setq notes-lsp--usual-memory gc-cons-threshold
+            gc-cons-threshold notes-lsp--burst-memory))
+    (when notes-lsp--tidy-timer (cancel-timer notes-lsp--tidy-timer))
+    (setq notes-lsp--tidy-timer
+          (run-with-timer (if burst notes-lsp--burst-seconds notes-lsp--tidy-seconds) nil #'notes-lsp--tidy))))
+
+(defun notes-lsp--tidy ()
+  "Collect garbage if half of it has come together; a burst is over."
+  (when (= gc-cons-threshold notes-lsp--burst-memory)
+    (setq gc-cons-threshold notes-lsp--usual-memory))
+  (garbage-collect-maybe 2))
 
 (defvar notes-lsp--running nil
   "The recursion depths at which a command runs, innermost first.

@@ -92,14 +92,11 @@ That is all of it, or what stands in place of some lines."
       (vconcat (substring shown 0 first) (plist-get result part)
                (substring shown (+ first (plist-get result :removed)))))))
 
-(defconst notes-lsp--fill-memory (* 64 1024 1024)
-  "So many bytes a list may take before Emacs looks for garbage.")
-
 (defun notes-lsp--fill (buffer result)
   "Show RESULT, the answer to a list's request, in BUFFER; keep the place."
   (when (buffer-live-p buffer)
     (with-current-buffer buffer
-      (let* ((gc-cons-threshold (max gc-cons-threshold notes-lsp--fill-memory))
+      (let* ((gc-cons-threshold (max gc-cons-threshold (* 64 1024 1024)))
              (lines (notes-lsp--spliced notes-lsp--lines result :lines))
              (rows (vconcat (notes-lsp--spliced notes-lsp--rows result :rows)))
              (first (null notes-lsp--rows))
