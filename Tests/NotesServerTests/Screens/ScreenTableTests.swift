@@ -39,19 +39,27 @@ import Testing
       json == ["lines": ["Title", "Tea", "? shows all keys"], "rows": [[:], ["id": "a", "heads": ["b", "c"]], [:]]])
   }
 
+  private static let utc: @Sendable (time_t) -> tm = { time in
+    var time = time, parts = tm()
+    gmtime_r(&time, &parts)
+    return parts
+  }
+
   @Test func timesAreShort() {
-    let utc: (time_t) -> tm = { time in
-      var time = time, parts = tm()
-      gmtime_r(&time, &parts)
-      return parts
-    }
     let now = Date(timeIntervalSince1970: 1_700_000_000)  // 2023-11-14 22:13
-    let time = ScreenTime(now: now, local: utc)
+    let time = ScreenTime(now: now, local: Self.utc)
     #expect(time.short(now) == "22:13" && time.full(now) == "22:13")
     let yesterday = now.addingTimeInterval(-86_400)
     #expect(time.short(yesterday) == "Nov 13" && time.full(yesterday) == "Nov 13 22:13")
     let lastYear = now.addingTimeInterval(-366 * 86_400)
     #expect(time.short(lastYear) == "2022-11" && time.full(lastYear) == "2022 Nov 13 22:13")
+  }
+
+  @Test func aTimeThatIsInNoCalendarIsShownAsTheFirstOrLast() {
+    let time = ScreenTime(now: Date(timeIntervalSince1970: 1_700_000_000), local: Self.utc)
+    let last = Date(timeIntervalSince1970: Double(Int64.max)), first = Date(timeIntervalSince1970: Double(Int64.min))
+    #expect(time.short(last) == "9999-12" && time.full(last) == "9999 Dec 31 23:59")
+    #expect(time.short(first) == "1-01" && time.full(first) == "1 Jan 1 00:00")
   }
 
   @Test func blameLabelsEveryLineWithItsLastAuthor() {
