@@ -252,13 +252,13 @@ def NewsWaitsUntilAnErrorIsRead()
 enddef
 
 def WhereTheWordsAreComesFirst()
-  const note = Note('First', [])
   messages clear
   status.OnActivity()
   status.Warn('news that is not read')
   Wait('the news', () => execute('messages') =~# 'news that is not read')
-  Event(note, 'access', {access: 'read', message: 'Ana made "First" read-only for you'})
-  Event(note, 'recovered', {message: 'Kept as recovered: a copy of "First"',
+  # At once: what Wait does while it waits is what Vim does at a key, by which one has read the news.
+  status.Tell({kind: 'access', message: 'Ana made "First" read-only for you'})
+  status.Tell({kind: 'recovered', message: 'Kept as recovered: a copy of "First"',
     line: ':NotesRecovered has a copy of "First"', level: 'words'})
   Wait('the words', () => execute('messages') =~# 'Notes: :NotesRecovered has a copy of "First"')
   assert_true(execute('messages') !~# 'Ana made', 'it waits for the words')

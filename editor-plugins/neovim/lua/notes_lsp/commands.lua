@@ -107,6 +107,7 @@ end
 -- given: its argument, or ""; row: of a list, instead of the current buffer's note; is_sure: without asking
 function M.carry_out(command, given, row, is_sure)
   local flow, target = definitions.flows[command], {}
+  local question = flow.confirm
   if flow.about and row then
     target = { id = row.id, item = row.item, uri = not row.id and row.uri or nil }
   elseif flow.about then
@@ -114,8 +115,9 @@ function M.carry_out(command, given, row, is_sure)
     local note = not listed and current()
     if not listed and not note then return end
     target = { id = listed or nil, uri = note and note.uri or nil }
+    if note and note.status and note.status.item then question = flow.confirmItem or question end
   end
-  if flow.confirm and not is_sure and vim.fn.confirm(flow.confirm, "&Delete\n&Keep", 2) ~= 1 then return end
+  if question and not is_sure and vim.fn.confirm(question, "&Delete\n&Keep", 2) ~= 1 then return end
   local function send(value)
     local argument = flow.argument and { [flow.argument] = flow.isFile and files.absolute(value) or value } or {}
     ask(flow.method, vim.tbl_extend("force", target, flow.params or {}, argument), function(result)

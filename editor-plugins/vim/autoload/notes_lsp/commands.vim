@@ -39,11 +39,13 @@ enddef
 # given: its argument, or ''; row: of a list, instead of the current buffer's note; isSure: without asking
 export def CarryOut(command: string, given: string, row: dict<any> = {}, isSure = false)
   const flow = definitions.flows[command]
+  const isItem = empty(row) && buffer.Of(bufnr())->get('status', {})->get('item', false)
+  const question = flow->get(isItem ? 'confirmItem' : 'confirm', flow->get('confirm', ''))
   const target = flow->has_key('about') ? (empty(row) ? Target(flow.about) : Reference(row)) : {}
   if flow->has_key('about') && empty(target)
     status.NotANote()
     return
-  elseif flow->has_key('confirm') && !isSure && status.Confirm(flow.confirm, "&Delete\n&Keep", 2) != 1
+  elseif question != '' && !isSure && status.Confirm(question, "&Delete\n&Keep", 2) != 1
     return
   endif
   const former = row->get('title', target->has_key('uri') && command ==# 'NotesRename' ? expand('%:t:r') : '')
