@@ -141,13 +141,17 @@ final class KilledJournals {
   }
 
   /// Whether the journal of a process that has not ended says that a client has this note open there.
-  func isOpen(_ key: NoteKey) async -> Bool {
+  func isOpen(_ key: NoteKey) async -> Bool { await !runs(havingOpen: key).isEmpty }
+
+  /// The other processes that have not ended and whose journals say that a client has this note open there.
+  func runs(havingOpen key: NoteKey) async -> [String] {
+    var runs: [String] = []
     for run in await files.livingRuns() {
       if let content = await content(of: run), content.clients.keys.contains(where: { $0.note == key }) {
-        return true
+        runs.append(run)
       }
     }
-    return false
+    return runs
   }
 
   /// Whether this process has not ended.

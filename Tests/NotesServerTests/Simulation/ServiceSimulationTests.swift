@@ -1,5 +1,6 @@
 import AutomergeRepo
 import Foundation
+import JSONRPC
 import Testing
 
 @testable import NotesServer
@@ -141,5 +142,64 @@ import Testing
     #expect(second.documentText(simulation.id) == first.documentText(simulation.id))
     person.areLinked = true
     try await simulation.settle()
+  }
+
+  /// The second service finds what the first one's editor can undo in the store.
+  @Test(arguments: [false, true]) func aDeletionThatIsUndoneInTwoEditorsBringsTheWordBackOnce(
+    isFirstKilled: Bool
+  ) async throws {
+    let simulation = Simulation(seed: 1)
+    try await simulation.begin()
+    let person = simulation.people[0]
+    try await deleteTheWord(in: person.services[0], simulation)
+    if isFirstKilled {
+      person.crash(person.services[0])
+      try await openNote(of: person, simulation)
+    }
+    try await openNote(of: person, simulation)
+    #expect(person.services.count == 2)
+    for service in person.services {
+      try await undo(in: service, simulation)
+      #expect(service.documentText(simulation.id) == "start\ntea\n")
+    }
+  }
+
+  @Test func whatWasDeletedInAnEditorThatHasClosedTheNoteCanBeUndoneInAnother() async throws {
+    let simulation = Simulation(seed: 1)
+    try await simulation.begin()
+    let person = simulation.people[0]
+    try await deleteTheWord(in: person.services[0], simulation)
+    person.services[0].closeBuffer()
+    await simulation.pass(.seconds(1))
+    try await openNote(of: person, simulation)
+    try await undo(in: person.services[1], simulation)
+    #expect(person.services[1].documentText(simulation.id) == "start\ntea\n")
+  }
+
+  private func deleteTheWord(in service: SimulatedService, _ simulation: Simulation) async throws {
+    let buffer = try #require(service.buffer)
+    buffer.edit(6..<6, with: "tea\n")
+    buffer.flush()
+    await simulation.pass(.seconds(2))
+    buffer.edit(0..<6, with: "")
+    buffer.flush()
+    await simulation.pass(.seconds(2))
+    #expect(service.documentText(simulation.id) == "tea\n")
+  }
+
+  /// Another editor of this person opens the note.
+  private func openNote(of person: SimulatedPerson, _ simulation: Simulation) async throws {
+    let service = person.start(random: &simulation.random)
+    try await simulation.wait(for: "the service") { service.isLoaded }
+    simulation.openBuffer(service, of: person)
+    await simulation.pass(.seconds(3))
+  }
+
+  private func undo(in service: SimulatedService, _ simulation: Simulation) async throws {
+    let buffer = try #require(service.buffer)
+    _ = try await simulation.request(
+      "notes/undo",
+      ["uri": .string(buffer.uri), "version": JSONValue(buffer.version), "rev": JSONValue(buffer.rev)], of: service)
+    await simulation.pass(.seconds(1))
   }
 }
