@@ -202,4 +202,39 @@ import Testing
       ["uri": .string(buffer.uri), "version": JSONValue(buffer.version), "rev": JSONValue(buffer.rev)], of: service)
     await simulation.pass(.seconds(1))
   }
+
+  /// The word is in the file, where the next service finds it before it meets the peer that typed it.
+  @Test func aWordOfAPeerMayStandTwiceIfAPowerFailureLeavesItInTheFileAlone() async throws {
+    let simulation = Simulation(seed: 1, faults: [.powerLoss])
+    try await simulation.begin()
+    await simulation.pass(.seconds(1))
+    let (ana, ben) = (simulation.people[0], simulation.people[1])
+    let (typing, saving) = (ana.services[0], ben.services[0])
+    let (one, other) = (try #require(typing.buffer), try #require(saving.buffer))
+    let word = simulation.newWord(of: ana.name)
+    one.edit(0..<0, with: word + "\n")
+    one.flush()
+    while !other.text.string.contains(word) { await simulation.pass(.milliseconds(1)) }
+    for person in simulation.people { simulation.partitions.insert([person.name, ben.name]) }
+    simulation.network.disconnectAll(of: PeerId(ben.name))
+    simulation.save(saving, of: ben)
+    #expect(simulation.loseFlow(of: ben))
+    #expect(simulation.injector.doubled == [word])
+    simulation.openBuffer(ben.start(random: &simulation.random), of: ben)
+    await simulation.pass(.seconds(3))
+    try await simulation.settle()
+  }
+
+  /// A service that never had the word says that everything is stored.
+  @Test func aDeletionIsStoredOnceTheServiceOfItsBufferSaysSo() async throws {
+    let simulation = Simulation(seed: 1, faults: [.powerLoss])
+    try await simulation.begin()
+    let injector = simulation.injector
+    let (buffer, other) = (simulation.people[0].services[0].buffer, simulation.people[1].services[0].buffer)
+    (injector.deleters["word"], injector.deletionBuffers["word"]) = ("ana", buffer)
+    injector.isStored("start", in: other, for: "ana", authors: [:], deleted: ["word"])
+    #expect(!injector.mustSurvive("word", isDeleted: true))
+    injector.isStored("start", in: buffer, for: "ana", authors: [:], deleted: ["word"])
+    #expect(injector.mustSurvive("word", isDeleted: true))
+  }
 }
