@@ -72,17 +72,12 @@ final class TicketIssuer {
     return [change]
   }
 
-  /// Revokes every ticket that a peer has presented: it still has the text, and may return with another key.
-  func void(redeemedBy peer: PeerId) async {
-    guard book.void(redeemedBy: peer) else { return }
-    let record = book.record
-    await store.keep { storage throws(StorageError) in
-      try await storage.saveRecord(record, at: KnownPeer.ticketsKey)
-    }
-  }
+  /// Revokes every ticket that a peer has presented, in memory: it still has the text, and may return with another key.
+  func void(redeemedBy peer: PeerId) { _ = book.void(redeemedBy: peer) }
 
-  func save() async throws(StorageError) {
-    try await store.storage.saveRecord(book.record, at: KnownPeer.ticketsKey)
+  /// - Parameter companions: stored together with the tickets
+  func save(with companions: [StorageChange] = []) async throws(StorageError) {
+    try await store.storage.commit([change] + companions)
   }
 
   private var change: StorageChange {

@@ -168,7 +168,8 @@ public final class TCPProvider: NetworkProvider {
   }
 
   private func established(_ link: PeerLink, _ peer: PeerId, _ metadata: PeerMetadata) {
-    guard let local else { return link.close(.stopped) }
+    // This person may have blocked the peer since it proved its key.
+    guard let local, !policy.isBlocked(peer) else { return link.close(.stopped, politely: false) }
     let attempt = links.takeAttempt(of: link)
     defer { attempt?(.success(peer)) }
     if let old = links[peer] {
