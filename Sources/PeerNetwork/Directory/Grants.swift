@@ -80,6 +80,14 @@ public final class Grants: ShareAuthorizing {
 
   private init(storage: any StorageProvider) { self.storage = storage }
 
+  /// The same access, to find out what a decision will change before it is made.
+  func copy() -> Grants {
+    let copy = Grants(storage: storage)
+    (copy.grants, copy.introductions, copy.dismissed) = (grants, introductions, dismissed)
+    (copy.left, copy.revised, copy.joined, copy.formerHosts) = (left, revised, joined, formerHosts)
+    return copy
+  }
+
   public func announce(_ document: DocumentId, to peer: PeerId) -> Bool { access(document, for: peer) > .none }
 
   public func access(_ document: DocumentId, for peer: PeerId) -> Access {
@@ -156,10 +164,15 @@ public final class Grants: ShareAuthorizing {
 
   /// Drops the grant of a peer that has given the document back, without dismissing the peer.
   func forget(_ document: DocumentId, of peer: PeerId) async throws(StorageError) {
+    drop(document, of: peer)
+    try await store(document)
+  }
+
+  /// The same in memory.
+  func drop(_ document: DocumentId, of peer: PeerId) {
     if left[document]?.count ?? 0 < Self.maximumDismissed { left[document, default: []].insert(peer) }
     grants[document]?[peer] = nil
     if grants[document]?.isEmpty == true { grants[document] = nil }
-    try await store(document)
   }
 
   // MARK: This person's access

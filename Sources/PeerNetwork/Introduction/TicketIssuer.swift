@@ -64,6 +64,13 @@ final class TicketIssuer {
   /// Revokes every ticket of a document, in memory; `save` makes it last.
   func revoke(_ document: DocumentId) { book.revoke(document) }
 
+  /// What `save` writes after `revoke`.
+  func change(revoking document: DocumentId) -> StorageChange {
+    var book = book
+    book.revoke(document)
+    return Self.change(book)
+  }
+
   /// Call when this person has decided which access a guest has: no ticket that was made before undoes that.
   ///
   /// - Returns: what to store together with the decision
@@ -80,7 +87,9 @@ final class TicketIssuer {
     try await store.storage.commit([change] + companions)
   }
 
-  private var change: StorageChange {
+  private var change: StorageChange { Self.change(book) }
+
+  private static func change(_ book: TicketBook) -> StorageChange {
     .save(StoredItem(key: KnownPeer.ticketsKey, data: Data(book.record.encoded())))
   }
 
