@@ -23,14 +23,14 @@ import UV
       scene.grants.admit(.write, on: document, to: host)
     }
 
-    func hears(of document: UInt8, movedTo successor: UInt8) throws {
+    func hears(of document: UInt8, movedTo successor: UInt8, from other: PeerId? = nil) throws {
       let heads = try #require(ChangeHash(bytes: [UInt8](repeating: document, count: 32)))
       var fields = DocumentMove(
         document: try DirectoryFixture.document(document), successor: try DirectoryFixture.document(successor),
         heads: [heads], removed: [Identity().peerId], host: nil, isFollowed: false
       ).fields
       fields["access"] = .text("write")
-      scene.mover.receive(fields, from: host)
+      scene.mover.receive(fields, from: other ?? host)
     }
 
     func isHost(of document: UInt8) throws -> Bool {
@@ -55,6 +55,28 @@ import UV
       let (old, last) = (try DirectoryFixture.document(1), try DirectoryFixture.document(3))
       try await eventually("the later one", on: loop) { guest.scene.grants.host(of: last) == guest.host }
       #expect(guest.scene.mover.history.moves[old]?.successor == last)
+    }
+  }
+
+  /// Each successor moves on as soon as it is here; another host's moves are taken meanwhile.
+  @Test func ofTheMovesOfOneHostSoManyAreTakenInAnHourAndTheNextOneLater() async throws {
+    try await TestLoop.run { loop in
+      let guest = try await Guest()
+      let last = UInt8(MoveLimit.maximumPerHour)
+      for document in 1...last {
+        try guest.hears(of: document, movedTo: document + 1)
+        try await eventually("a move", on: loop) { (try? guest.isHost(of: document + 1)) == true }
+      }
+      try guest.hears(of: last + 1, movedTo: last + 2)
+      try guest.hears(of: last + 2, movedTo: last + 3)
+      let (other, mine) = (Identity().peerId, try DirectoryFixture.document(200))
+      guest.scene.grants.join(mine, Joined(access: .write, host: other))
+      try guest.hears(of: 200, movedTo: 201, from: other)
+      let next = try DirectoryFixture.document(201)
+      try await eventually("another host's move", on: loop) { guest.scene.grants.host(of: next) == other }
+      #expect(try !guest.isHost(of: last + 2) && !guest.isHost(of: last + 3))
+      guest.scene.network.manualClock.advance(by: .seconds(60 * 60))
+      try await eventually("the next two", on: loop) { (try? guest.isHost(of: last + 3)) == true }
     }
   }
 

@@ -16,6 +16,7 @@ final class DocumentMover {
   private let news: PeerNews
   private let store: PeerStore
   private(set) var history: MoveHistory
+  private var limit = MoveLimit()
   /// The moves that are being checked, by the old documents.
   private var checks: [DocumentId: Check] = [:]
 
@@ -156,9 +157,11 @@ final class DocumentMover {
       checks[check]?.successors.insert(move.successor)
       return
     }
+    if limit.brings(move.document, from: host) { return wait(for: move, fields, from: host) }
     guard grants.host(of: move.document) == host, !move.removed.contains(network.peerId), history.isNews(move) else {
       return
     }
+    guard limit.allows(host, at: network.clock.now) else { return wait(for: move, fields, from: host) }
     guests.hold(move.successor, from: host)
     checks[move.document] = Check(host: host, successors: [move.successor])
     Task {
@@ -175,6 +178,15 @@ final class DocumentMover {
       self.news.tell(.moved(NoteMove(move), name: self.registry.name(of: host)))
       _ = self.admissions.admit(host: host, of: move.successor, access)
       self.guests.takeHeld(move.successor, from: host)
+    }
+  }
+
+  /// Takes the move when the host has made fewer in the last hour.
+  private func wait(for move: DocumentMove, _ fields: [String: CBOR], from host: PeerId) {
+    let clock = network.clock
+    guard let pause = limit.wait(move, fields, from: host, at: clock.now) else { return }
+    _ = clock.schedule(after: pause) { [weak self] in
+      for fields in self?.limit.takeWaiting(host) ?? [] { self?.receive(fields, from: host) }
     }
   }
 
