@@ -93,6 +93,7 @@ public final class PeerDirectory {
     provider.policy.isKnown = { [weak self] peer in self?.registry.isTrusted(peer) ?? false }
     provider.policy.isNearby = { [weak self] peer in self?.registry.nearby[peer]?.addresses.isEmpty == false }
     provider.policy.isAwaited = { [weak self] peer in self?.isAwaited(peer) ?? false }
+    provider.policy.introducer = { [weak self] peer in self?.registry.introducer(of: peer) }
     provider.policy.isBlocked = { [weak self] peer in self?.registry.isBlocked(peer) ?? false }
     repo.observe { [weak self] event in self?.receive(event) }
     hearMessages()
