@@ -4,6 +4,7 @@ import Testing
 import UV
 
 @testable import PeerNetwork
+@testable import PeerTransport
 
 /// A yes to an invitation that comes again, because the answer may have been lost; without a socket.
 @Suite struct RepeatedYesTests {
@@ -15,10 +16,10 @@ import UV
       try await scene.trust.decide(.trusted, about: ben, name: "Ben")
       scene.provider.connected = [ben]
       scene.network.peers[ben] = PeerMetadata(name: "Ben")
-      func hear(_ message: InviteMessage) {
+      @AutomergeRepo func hear(_ message: InviteMessage) {
         scene.invitations.receive(message.type, message.fields(of: id), from: ben, nonce: [])
       }
-      func granted() -> [String?] { scene.network.sent.compactMap { $0.fields["granted"].map(\.text) } }
+      @AutomergeRepo func granted() -> [String?] { scene.network.sent.compactMap { $0.fields["granted"].map(\.text) } }
 
       let invitation = Task { @AutomergeRepo in
         try await scene.invitations.invite(ben, to: note, title: "X", access: .write, id: id, nonce: number)
