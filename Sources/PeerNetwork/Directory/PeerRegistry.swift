@@ -50,6 +50,12 @@ final class PeerRegistry {
   /// Whether something is shared with the peer other than as a fellow guest.
   func isGranted(_ peer: PeerId) -> Bool { grants.isGranted(peer) }
 
+  /// The host whose lists alone make a peer trusted; nil for a stranger, and for a peer with which this person dealt itself.
+  func introducer(of peer: PeerId) -> PeerId? {
+    guard !isPinned(peer), !isGranted(peer) else { return nil }
+    return grants.introductions.compactMap { $0.value[peer] == nil ? nil : grants.host(of: $0.key) }.min()
+  }
+
   /// The peers about which this person has decided, connected or not.
   var decided: [PeerId] { known.filter { $0.value.isPinned || $0.value.isBlocked }.map(\.key) }
 
