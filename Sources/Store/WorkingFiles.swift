@@ -264,6 +264,42 @@ public actor WorkingFiles {
     synchronizeFolder(of: path)
   }
 
+  /// Removes a file that contains `expected`; leaves one with another content alone. Of a symbolic link to a file, removes only the
+  /// link.
+  ///
+  /// - Returns: the file's content, if it is not the expected one. If two programs write the file during the call, no file has the
+  ///   content that the first one wrote.
+  public func remove(_ path: String, of expected: [UInt8]) throws(Failure) -> [UInt8]? {
+    guard holds(path, expected) else { return try read(path) }
+    let aside = Self.temporaryName(for: path) + "-"
+    var info = stat()
+    // Left by a process that died just when another program wrote the file.
+    guard lstat(aside, &info) != 0 else { throw .system(path: aside, operation: "remove", code: EEXIST) }
+    guard rename(path, aside) == 0 else {
+      if errno == ENOENT || errno == ENOTDIR { return nil }
+      throw .system(path: path, operation: "remove", code: errno)
+    }
+    defer { synchronizeFolder(of: path) }
+    guard !holds(aside, expected) else {
+      try remove(aside)
+      return nil
+    }
+    let isBack = putBack(aside, as: path)
+    let found = try read(isBack ? path : aside)
+    if !isBack { try remove(aside) }
+    return found
+  }
+
+  /// Gives a file its name again. False if another program has made a new file of this name.
+  private func putBack(_ aside: String, as path: String) -> Bool {
+    if link(aside, path) == 0 {
+      unlink(aside)
+      return true
+    }
+    var info = stat()
+    return errno != EEXIST && lstat(path, &info) != 0 && rename(aside, path) == 0
+  }
+
   /// The umask removes the permissions that the person does not grant to others.
   private static let newFileMode: mode_t = 0o666
 

@@ -57,6 +57,23 @@ import Testing
     #expect(place.outside == (isThere ? "secret" : nil))
   }
 
+  /// Another program has written the file since the caller read it.
+  @Test func aFileIsRemovedOnlyIfItHasTheExpectedContent() async throws {
+    let place = try LinkedPlace(isThere: true)
+    defer { place.remove() }
+    let files = WorkingFiles(), path = place.folder + "/a.md"
+    #expect(try await files.create(path, Array("two".utf8)))
+    #expect(try await files.remove(path, of: Array("one".utf8)) == Array("two".utf8))
+    #expect(try await files.read(path) == Array("two".utf8))
+    #expect(try await files.remove(path, of: Array("two".utf8)) == nil)
+    #expect(try await files.remove(path, of: Array("two".utf8)) == nil, "there is none")
+    // Of a link, only the link goes.
+    #expect(try await files.remove(place.link, of: Array("none".utf8)) == Array("secret".utf8))
+    #expect(try await files.remove(place.link, of: Array("secret".utf8)) == nil)
+    #expect(place.outside == "secret")
+    #expect(try await files.names(in: place.folder) == ["sub"])
+  }
+
   /// The person keeps the file elsewhere, and has put a link in its place.
   @Test func aNoteGoesOnBehindALinkInPlaceOfItsFile() async throws {
     let place = try LinkedPlace(isThere: true)
