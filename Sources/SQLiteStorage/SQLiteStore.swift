@@ -218,7 +218,9 @@ public final class SQLiteStore: StorageProvider {
 
     /// False if there is no room.
     mutating func append(_ commit: Commit) -> Bool {
-      guard count == 0 || count < maximumCommits && byteCount + commit.byteCount <= maximumByteCount else { return false }
+      guard count == 0 || count < maximumCommits && byteCount + commit.byteCount <= maximumByteCount else {
+        return false
+      }
       commits.append(commit)
       (count, byteCount) = (count + 1, byteCount + commit.byteCount)
       return true
