@@ -124,7 +124,7 @@ final class TicketIssuer {
       refuse(peer, nil, .ticketInvalid)
     case (.refused(let error), let document):
       if error == .tooManyWrong { network.complain(of: peer, "has tried too many wrong secrets") }
-      if error == .ticketExpired {
+      if book.takeNewExpiry() {
         let record = book.record
         store.keepSoon { storage throws(StorageError) in
           try await storage.saveRecord(record, at: KnownPeer.ticketsKey)
