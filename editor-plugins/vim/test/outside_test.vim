@@ -5,6 +5,7 @@ vim9script
 import autoload 'notes_lsp/pending.vim'
 import autoload 'notes_lsp/buffer.vim'
 import autoload 'notes_lsp/files.vim'
+import autoload 'notes_lsp/sync.vim'
 import './fake.vim'
 import './verdict.vim'
 
@@ -39,6 +40,29 @@ def AnotherBufferThatAnAutocommandOpensIsNotTheNote()
   bwipeout!
 enddef
 
+def AnEditThatIsInterruptedIsAppliedInFull()
+  const note = Note('Interrupted', range(1, 50)->mapnew((_, it) => $'line {it}'))
+  const count = len(Told('textDocument/didChange'))
+  # Vim calls it between the edits, the lowest of which comes first.
+  const listener = listener_add((_, _, _, _, _) => feedkeys("\<C-c>", 'Lt'))
+  const edits = range(0, 40, 10)->mapnew((_, it) => ({
+    range: {start: {line: it, character: 0}, end: {line: it, character: 0}}, newText: "of others\n"}))
+  const expected = note.shadow->copy()
+  var bytes = note.bytes
+  Say('notes/edit', {uri: note.uri, version: note.version, rev: 1, edits: edits, bytes: note.bytes + 50, cause: 'remote'})
+  Wait('the edit', () => note.rev == 1 || len(Told('textDocument/didChange')) > count)
+  listener_remove(listener)
+  sync.Flush(note, true)
+  assert_equal(1, note.rev)
+  assert_equal(getline(1, '$') + [''], note.shadow)
+  assert_equal(5, getline(1, '$')->count('of others'))
+  assert_equal(55, line('$'))
+  assert_equal(bytes + 50, note.bytes)
+  pending.Ask('notes/list', {})
+  assert_equal(count, len(Told('textDocument/didChange')), 'words of others that went out as typed')
+enddef
+
 verdict.Run([
   ['AnotherBufferThatAnAutocommandOpensIsNotTheNote', AnotherBufferThatAnAutocommandOpensIsNotTheNote],
+  ['AnEditThatIsInterruptedIsAppliedInFull', AnEditThatIsInterruptedIsAppliedInFull],
 ])
