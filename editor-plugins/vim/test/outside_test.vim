@@ -5,6 +5,7 @@ vim9script
 import autoload 'notes_lsp/pending.vim'
 import autoload 'notes_lsp/buffer.vim'
 import autoload 'notes_lsp/files.vim'
+import autoload 'notes_lsp/service.vim'
 import autoload 'notes_lsp/sync.vim'
 import './fake.vim'
 import './verdict.vim'
@@ -62,7 +63,29 @@ def AnEditThatIsInterruptedIsAppliedInFull()
   assert_equal(count, len(Told('textDocument/didChange')), 'words of others that went out as typed')
 enddef
 
+# Two services at once would both take in what the buffers have.
+def ARestartKillsAServiceThatHangsAndWaitsForItsEnd()
+  const note = Note('Hung', ['milk'])
+  const hung = job_info()->filter((_, it) => job_status(it) ==# 'run')
+  assert_equal(1, len(hung))
+  const incarnation = service.Incarnation()
+  service.Notify('test/hang', {})
+  WaitTold('test/hang', 1)
+  NotesRestart
+  assert_equal(['run', 'restarting', incarnation], [job_status(hung[0]), service.State(), service.Incarnation()])
+  # What is asked meanwhile is answered by the next one.
+  NotesStatus
+  Wait('the next one', () => service.IsReady())
+  assert_equal(['dead', incarnation + 1], [job_status(hung[0]), service.Incarnation()])
+  Wait('the note', () => b:notes_lsp.synced)
+  NotesStop
+  assert_equal('stopped', service.State())
+  NotesRestart
+  Wait('the third one', () => service.IsReady())
+enddef
+
 verdict.Run([
   ['AnotherBufferThatAnAutocommandOpensIsNotTheNote', AnotherBufferThatAnAutocommandOpensIsNotTheNote],
   ['AnEditThatIsInterruptedIsAppliedInFull', AnEditThatIsInterruptedIsAppliedInFull],
+  ['ARestartKillsAServiceThatHangsAndWaitsForItsEnd', ARestartKillsAServiceThatHangsAndWaitsForItsEnd],
 ])
