@@ -5,6 +5,7 @@ vim9script
 import autoload 'notes_lsp/pending.vim'
 import autoload 'notes_lsp/buffer.vim'
 import autoload 'notes_lsp/files.vim'
+import autoload 'notes_lsp/presence.vim'
 import autoload 'notes_lsp/service.vim'
 import autoload 'notes_lsp/sync.vim'
 import './fake.vim'
@@ -84,8 +85,25 @@ def ARestartKillsAServiceThatHangsAndWaitsForItsEnd()
   Wait('the third one', () => service.IsReady())
 enddef
 
+def AnotherPersonsCaretMovesNothingUnderAnOperator()
+  const note = Note('Followed', ['one two', 'three four', 'five six'])
+  presence.Show(note, Peers(0))
+  NotesFollow Ben
+  onoremap <F2> <Cmd>call g:NotesTestMove()<CR>
+  g:NotesTestMove = () => presence.Show(note, Peers(2))
+  feedkeys("d\<F2>w", 'xt')
+  ounmap <F2>
+  assert_equal(3, line('$'))
+  assert_notmatch('^five', getline(1))
+  # It is followed once the command is over.
+  presence.Show(note, Peers(1))
+  Wait('the caret', () => line('.') == 2)
+  NotesFollow
+enddef
+
 verdict.Run([
   ['AnotherBufferThatAnAutocommandOpensIsNotTheNote', AnotherBufferThatAnAutocommandOpensIsNotTheNote],
   ['AnEditThatIsInterruptedIsAppliedInFull', AnEditThatIsInterruptedIsAppliedInFull],
   ['ARestartKillsAServiceThatHangsAndWaitsForItsEnd', ARestartKillsAServiceThatHangsAndWaitsForItsEnd],
+  ['AnotherPersonsCaretMovesNothingUnderAnOperator', AnotherPersonsCaretMovesNothingUnderAnOperator],
 ])

@@ -4,6 +4,7 @@ vim9script
 import autoload 'notes_lsp/text.vim'
 import autoload 'notes_lsp/buffer.vim'
 import autoload 'notes_lsp/definitions.vim'
+import autoload 'notes_lsp/gate.vim'
 import autoload 'notes_lsp/going.vim'
 import autoload 'notes_lsp/sync.vim'
 import autoload 'notes_lsp/service.vim'
@@ -118,7 +119,9 @@ export def Redraw(note: dict<any>)
       DrawCaret(note.bufnr, range.end, peer, peer.color % 12)
     endfor
   endfor
-  Follow(note)
+  if IsFollowing(note)
+    gate.WhenSafe(() => Follow(note))
+  endif
 enddef
 
 def LineCount(bufnr: number): number
@@ -306,7 +309,7 @@ export def OnMoved(note: dict<any>)
 enddef
 
 def Follow(note: dict<any>)
-  if note.bufnr != bufnr() || !IsFollowing(note) || mode() !=# 'n'
+  if note.bufnr != bufnr() || !IsFollowing(note) || mode(1) !=# 'n'
     return
   endif
   for peer in note.peers
