@@ -101,9 +101,33 @@ def AnotherPersonsCaretMovesNothingUnderAnOperator()
   NotesFollow
 enddef
 
+def OneGoesToNoCaretThatComesAfterOneHasMoved()
+  Note('Start', ['here'])
+  NotesGo Ben
+  Wait('the note', () => bufname() =~ 'Joined\.md$')
+  final note = buffer.Of(bufnr())
+  setline(1, ['one', 'two', 'three'])
+  sync.Flush(note, false)
+  presence.Show(note, Peers(2))
+  Wait('the caret', () => line('.') == 3)
+  # A second time: the user types before the caret comes.
+  execute 'buffer' bufnr('Start\.md$')
+  NotesGo Ben
+  Wait('the note', () => bufname() =~ 'Joined\.md$')
+  cursor(1, 2)
+  presence.Show(note, Peers(1))
+  doautocmd <nomodeline> SafeState
+  assert_equal(1, line('.'))
+  cursor(1, 1)
+  presence.Show(note, Peers(2))
+  doautocmd <nomodeline> SafeState
+  assert_equal(1, line('.'))
+enddef
+
 verdict.Run([
   ['AnotherBufferThatAnAutocommandOpensIsNotTheNote', AnotherBufferThatAnAutocommandOpensIsNotTheNote],
   ['AnEditThatIsInterruptedIsAppliedInFull', AnEditThatIsInterruptedIsAppliedInFull],
   ['ARestartKillsAServiceThatHangsAndWaitsForItsEnd', ARestartKillsAServiceThatHangsAndWaitsForItsEnd],
   ['AnotherPersonsCaretMovesNothingUnderAnOperator', AnotherPersonsCaretMovesNothingUnderAnOperator],
+  ['OneGoesToNoCaretThatComesAfterOneHasMoved', OneGoesToNoCaretThatComesAfterOneHasMoved],
 ])

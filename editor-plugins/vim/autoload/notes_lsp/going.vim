@@ -4,13 +4,16 @@ vim9script
 import autoload 'notes_lsp/buffer.vim'
 import autoload 'notes_lsp/commands.vim'
 import autoload 'notes_lsp/files.vim'
+import autoload 'notes_lsp/gate.vim'
 import autoload 'notes_lsp/presence.vim'
 import autoload 'notes_lsp/service.vim'
 import autoload 'notes_lsp/status.vim'
 import autoload 'notes_lsp/sync.vim'
 
-# The person whose caret to go to as soon as it is shown, in the note just opened.
-var goingTo = ''
+# The person whose caret to go to as soon as it is shown, unless the user does anything first: {name, place, since}.
+var goingTo: dict<any> = {}
+# In seconds.
+const goingTime = 2.0
 
 # Goes to a person's caret, or to where they have just pointed, also in another note if a list shows that they are there.
 export def Go(name: string)
@@ -22,21 +25,27 @@ export def Go(name: string)
     return
   endif
   service.Request('notes/open', {near: name}, commands.Then((place) => {
-    goingTo = place.near
     files.Open(place)
-    status.Say($'{goingTo} is in this note')
+    goingTo = {name: place.near, place: [win_getid(), bufnr(), getcurpos()], since: reltime()}
+    status.Say($'{place.near} is in this note')
+    OnCarets(buffer.Of(bufnr()))
   }))
 enddef
 
 # Called when the carets of a note are shown.
 export def OnCarets(note: dict<any>)
-  if goingTo != '' && note.bufnr == bufnr()
-    const peer = presence.Find(note, goingTo)
-    if !empty(peer)
-      goingTo = ''
-      presence.Go(note, peer)
-    endif
+  if !empty(goingTo) && goingTo.place[1] == note->get('bufnr', 0) && !empty(presence.Find(note, goingTo.name))
+    gate.WhenSafe(() => Arrive(note))
   endif
+enddef
+
+def Arrive(note: dict<any>)
+  const peer = empty(goingTo) ? {} : presence.Find(note, goingTo.name)
+  if !empty(peer) && mode(1) ==# 'n' && goingTo.place == [win_getid(), note.bufnr, getcurpos()]
+      && reltimefloat(reltime(goingTo.since)) < goingTime
+    presence.Go(note, peer)
+  endif
+  goingTo = {}
 enddef
 
 export def Follow(name: string)
