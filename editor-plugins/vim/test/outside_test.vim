@@ -7,6 +7,7 @@ import autoload 'notes_lsp/buffer.vim'
 import autoload 'notes_lsp/files.vim'
 import autoload 'notes_lsp/presence.vim'
 import autoload 'notes_lsp/service.vim'
+import autoload 'notes_lsp/status.vim'
 import autoload 'notes_lsp/sync.vim'
 import './fake.vim'
 import './verdict.vim'
@@ -124,10 +125,48 @@ def OneGoesToNoCaretThatComesAfterOneHasMoved()
   assert_equal(1, line('.'))
 enddef
 
+def ANoteThatIsWipedOutAndOpenedAgainStaysOpen()
+  const note = Note('Again', ['one'])
+  silent write
+  const path = note.path
+  const uri = note.uri
+  const Opened = () => readfile(fake.log, 'b')->slice(0, -1)->mapnew((_, it) => json_decode(it))
+    ->filter((_, it) => it->get('method', '') =~# '^textDocument/did\(Open\|Close\)$' && it.params.textDocument.uri ==# uri)
+    ->mapnew((_, it) => it.method)
+  execute 'bwipeout! | edit' fnameescape(path)
+  const again = buffer.Of(bufnr())
+  assert_notequal(note.bufnr, again->get('bufnr', 0))
+  # The timer that closes what stays unloaded has run after this one was set.
+  final box = {isOver: false}
+  timer_start(1, (_) => {
+    box.isOver = true
+  })
+  Wait('the timers', () => box.isOver)
+  service.Notify('textDocument/didSave', {textDocument: {uri: uri}})
+  WaitTold('textDocument/didSave', 2)
+  assert_equal('textDocument/didOpen', Opened()[-1])
+enddef
+
+def StatusDoesNotClaimWhatTheServiceHasNotOpened()
+  const note = Note('Unopened', ['one'])
+  Wait('the first proof', () => note.proven > 0)
+  messages clear
+  # The service's answer about itself.
+  Say('notes/statusChanged', {uri: note.uri, stored: true, network: 'on', documents: 1, peers: []})
+  NotesStatus
+  Wait('the answer', () => {
+    status.OnActivity()
+    return execute('messages') =~# 'has not opened this note'
+  })
+  assert_notmatch('Stored', execute('messages'))
+enddef
+
 verdict.Run([
   ['AnotherBufferThatAnAutocommandOpensIsNotTheNote', AnotherBufferThatAnAutocommandOpensIsNotTheNote],
   ['AnEditThatIsInterruptedIsAppliedInFull', AnEditThatIsInterruptedIsAppliedInFull],
   ['ARestartKillsAServiceThatHangsAndWaitsForItsEnd', ARestartKillsAServiceThatHangsAndWaitsForItsEnd],
   ['AnotherPersonsCaretMovesNothingUnderAnOperator', AnotherPersonsCaretMovesNothingUnderAnOperator],
   ['OneGoesToNoCaretThatComesAfterOneHasMoved', OneGoesToNoCaretThatComesAfterOneHasMoved],
+  ['ANoteThatIsWipedOutAndOpenedAgainStaysOpen', ANoteThatIsWipedOutAndOpenedAgainStaysOpen],
+  ['StatusDoesNotClaimWhatTheServiceHasNotOpened', StatusDoesNotClaimWhatTheServiceHasNotOpened],
 ])
