@@ -57,7 +57,7 @@ def answer(message):
         return {"lines": ["Your notes", "  Tea", "  Coffee"], "rows": [{}, {"id": "a", "title": "Tea"}, {"id": "b", "title": "Coffee"}]}
     if method == "notes/list":
         return {"notes": [{"id": "a", "title": "Tea", "modified": "2024-02-29T12:00:00Z", "words": 3, "peers": ["Bo"],
-                           "created": "2024-02-29T12:00:00Z", "unread": False}]}
+                           "created": "2024-02-29T12:00:00Z", "unread": False, **({"path": "/tmp/Tea.md"} if "query" in params else {})}]}
     if method == "notes/status":
         return statuses.get(params.get("uri"), {"stored": True, "network": "on", "discovery": "on", "peers": []})
     if method in ("notes/undo", "notes/redo"):

@@ -161,6 +161,30 @@ def StatusDoesNotClaimWhatTheServiceHasNotOpened()
   assert_notmatch('Stored', execute('messages'))
 enddef
 
+def ASlowAnswerOpensNothingWhileOneTypes()
+  for [command, method, what] in [['NotesNew Slow', 'notes/create', '"Slow"'], ['NotesImport /tmp/x.md', 'notes/import', '"Joined"'],
+      ['NotesFind milk', 'notes/list', 'What was found'], ['NotesOpen Slow', 'notes/open', '"Slow"']]
+    const note = Note('Busy', ['one'])
+    messages clear
+    service.Notify('test/slow', {method: method})
+    const count = len(Told(method))
+    execute command
+    WaitTold(method, count + 1)
+    setline(1, 'typed')
+    cursor(1, 3)
+    service.Notify('test/answer', {})
+    Wait(command .. ' announced', () => {
+      status.OnActivity()
+      return execute('messages') =~# what .. ' is ready: :NotesShow'
+    })
+    assert_equal([note.bufnr, 'typed'], [bufnr(), getline(1)], command)
+    NotesShow
+    Wait(command .. ' shown', () => bufnr() != note.bufnr)
+    silent only!
+    execute 'buffer' note.bufnr
+  endfor
+enddef
+
 verdict.Run([
   ['AnotherBufferThatAnAutocommandOpensIsNotTheNote', AnotherBufferThatAnAutocommandOpensIsNotTheNote],
   ['AnEditThatIsInterruptedIsAppliedInFull', AnEditThatIsInterruptedIsAppliedInFull],
@@ -169,4 +193,5 @@ verdict.Run([
   ['OneGoesToNoCaretThatComesAfterOneHasMoved', OneGoesToNoCaretThatComesAfterOneHasMoved],
   ['ANoteThatIsWipedOutAndOpenedAgainStaysOpen', ANoteThatIsWipedOutAndOpenedAgainStaysOpen],
   ['StatusDoesNotClaimWhatTheServiceHasNotOpened', StatusDoesNotClaimWhatTheServiceHasNotOpened],
+  ['ASlowAnswerOpensNothingWhileOneTypes', ASlowAnswerOpensNothingWhileOneTypes],
 ])

@@ -66,9 +66,10 @@ def AskAndSend(flow: dict<any>, target: dict<any>, given: string, former: string
     endif
     params[flow.argument] = flow->has_key('isFile') ? files.Absolute(value) : value
   endif
+  const Open = arrival.Opener()
   service.Request(flow.method, params->extend(flow->get('params', {})), Then((result) => {
     if flow->has_key('opens')
-      files.Open(result)
+      Open(result)
     endif
     view.Refresh()
     status.Say(flow->get('say', result->get('message', ''))->split('{}', true)->join(value))
@@ -82,6 +83,17 @@ def Target(about: string): dict<any>
     return view.Target()->copy()
   endif
   return empty(note) || note.id == '' ? {} : {uri: note.uri}
+enddef
+
+# The current buffer's note, with what was typed sent; if it is not a note, empty, with a message.
+export def Current(): dict<any>
+  final note = buffer.Of(bufnr())
+  if empty(note) || note.id == ''
+    status.NotANote()
+    return {}
+  endif
+  sync.Flush(note, false)
+  return note
 enddef
 
 # Calls `Do` with the current buffer as a note that the service knows, or says why it cannot be one.
@@ -147,8 +159,9 @@ export def Copy(given: string)
   const [method, params] = empty(note) || note.id == ''
     ? ['notes/create', {title: title, text: text.OfBuffer(bufnr(), false)->join("\n")}]
     : ['notes/copy', {title: title, uri: note.uri}]
+  const Open = arrival.Opener()
   service.Request(method, params, Then((result) => {
-    files.Open(result)
+    Open(result)
     view.Refresh()
     status.Say($'Copied to "{title}", which is yours alone')
   }))
@@ -203,13 +216,11 @@ enddef
 
 # Removes a person from the current note permanently: the others go on in a new copy. `isSure`: without asking.
 export def Remove(isSure: bool, name: string)
-  final note = buffer.Of(bufnr())
-  if empty(note) || note.id == ''
-    status.NotANote()
+  const note = Current()
+  if empty(note)
     return
   endif
   const found = presence.Find(note, name)
-  sync.Flush(note, false)
   RemovePerson({uri: note.uri}, empty(found) ? name : found.peer, isSure)
 enddef
 
@@ -232,6 +243,7 @@ enddef
 
 # Lists what an overwrite would have lost, in the quickfix list: <CR> there opens one.
 export def Recovered()
+  const Open = arrival.Opener((_) => execute('copen'), 'The list')
   service.Request('notes/recovered', {}, Then((result) => {
     const texts = result->get('texts', [])
     if empty(texts)
@@ -240,7 +252,7 @@ export def Recovered()
     endif
     setqflist([], ' ', {title: 'Recovered texts', items: texts->mapnew((_, it) => (
       {filename: it.path, lnum: 1, text: $'{it.title}, {strftime("%c", it.time / 1000)}: {it.reason}'}))})
-    copen
+    Open({})
   }))
 enddef
 

@@ -1,6 +1,7 @@
 vim9script
 # Where the other people are: going there, following them, and pointing out a place to them.
 
+import autoload 'notes_lsp/arrival.vim'
 import autoload 'notes_lsp/buffer.vim'
 import autoload 'notes_lsp/commands.vim'
 import autoload 'notes_lsp/files.vim'
@@ -8,7 +9,6 @@ import autoload 'notes_lsp/gate.vim'
 import autoload 'notes_lsp/presence.vim'
 import autoload 'notes_lsp/service.vim'
 import autoload 'notes_lsp/status.vim'
-import autoload 'notes_lsp/sync.vim'
 
 # The person whose caret to go to as soon as it is shown, unless the user does anything first: {name, place, since}.
 var goingTo: dict<any> = {}
@@ -24,12 +24,12 @@ export def Go(name: string)
     presence.Go(note, peer)
     return
   endif
-  service.Request('notes/open', {near: name}, commands.Then((place) => {
+  service.Request('notes/open', {near: name}, commands.Then(arrival.Opener((place) => {
     files.Open(place)
     goingTo = {name: place.near, place: [win_getid(), bufnr(), getcurpos()], since: reltime()}
     status.Say($'{place.near} is in this note')
     OnCarets(buffer.Of(bufnr()))
-  }))
+  })))
 enddef
 
 # Called when the carets of a note are shown.
@@ -65,12 +65,10 @@ enddef
 
 # Points out this place, or these lines, to the others in the note.
 export def Point(count: number, first: number, last: number, text: string)
-  final note = buffer.Of(bufnr())
-  if empty(note) || note.id == ''
-    status.NotANote()
+  const note = commands.Current()
+  if empty(note)
     return
   endif
-  sync.Flush(note, false)
   const at = {line: line('.') - 1, character: col('.') - 1}
   const range = count == 0 ? {start: at, end: at}
     : {start: {line: first - 1, character: 0}, end: {line: last - 1, character: len(getline(last))}}

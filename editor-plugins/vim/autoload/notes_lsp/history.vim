@@ -2,8 +2,7 @@ vim9script
 # The history of a note: earlier texts, their authors, what is new, and restoring one. The windows and the cursor of the note
 # stay where they are.
 
-import autoload 'notes_lsp/buffer.vim'
-import autoload 'notes_lsp/sync.vim'
+import autoload 'notes_lsp/arrival.vim'
 import autoload 'notes_lsp/commands.vim'
 import autoload 'notes_lsp/list.vim'
 import autoload 'notes_lsp/service.vim'
@@ -15,23 +14,13 @@ const blameWidth = 22
 # The lines to restore: {target, range}; {} for the whole note.
 var part: dict<any> = {}
 
-def Current(): dict<any>
-  final note = buffer.Of(bufnr())
-  if empty(note) || note.id == ''
-    status.NotANote()
-    return {}
-  endif
-  sync.Flush(note, false)
-  return note
-enddef
-
 # The history of the current note, or of the one that a list is about.
 export def History()
   if view.NoteId() != ''
     Of({id: view.NoteId()}, 'the note')
     return
   endif
-  const note = Current()
+  const note = commands.Current()
   if !empty(note)
     Of({uri: note.uri}, fnamemodify(note.path, ':t:r'))
   endif
@@ -46,11 +35,11 @@ export def Of(target: dict<any>, title: string)
 enddef
 
 def Look(target: dict<any>, title: string, row: dict<any>)
-  service.Request('notes/textAt', target->copy()->extend({heads: row.heads}), commands.Then((result) => {
+  service.Request('notes/textAt', target->copy()->extend({heads: row.heads}), commands.Then(arrival.Opener((result) => {
     list.Show('[Note as it was]', result.text->split("\n", true))
     setlocal wrap
     status.Say($'{title}, {row.when}, after {row.author}')
-  }))
+  }, 'The text')))
 enddef
 
 def GoBack(target: dict<any>, title: string, row: dict<any>)
@@ -73,7 +62,7 @@ export def Restore(count: number, first: number, last: number)
     execute "normal R"
     return
   endif
-  const note = Current()
+  const note = commands.Current()
   if empty(note)
     return
   endif
@@ -85,7 +74,7 @@ enddef
 
 # What is new since the note was last closed here.
 export def Diff()
-  const note = Current()
+  const note = commands.Current()
   if !empty(note)
     DiffOf({uri: note.uri})
   endif
@@ -94,14 +83,14 @@ enddef
 # `author`: of what has none, as parts of an earlier state.
 export def DiffOf(params: dict<any>, author = '')
   const asked = params->copy()->extend({lines: true, author: author})
-  service.Request('notes/diff', asked, commands.Then((result) => {
+  service.Request('notes/diff', asked, commands.Then(arrival.Opener((result) => {
     if empty(result.lines)
       status.Say('Nothing has changed')
       return
     endif
     list.Show('[Notes diff]', result.lines)
     setlocal syntax=diff
-  }))
+  }, 'The comparison')))
 enddef
 
 # Shows beside each line its last author and the time, until it is called again.
@@ -109,7 +98,7 @@ export def Blame()
   if EndBlame(bufnr())
     return
   endif
-  const note = Current()
+  const note = commands.Current()
   if empty(note)
     return
   endif
