@@ -185,6 +185,27 @@ def ASlowAnswerOpensNothingWhileOneTypes()
   endfor
 enddef
 
+def OfManyMessagesOnlyNewsIsDropped()
+  const note = Note('Flood', ['one'])
+  messages clear
+  status.OnActivity()
+  status.Warn('read this')
+  status.Urge('the first words')
+  status.Urge('where the words are')
+  for number in range(30)
+    status.Say($'news {number}')
+  endfor
+  Wait('the words', () => {
+    status.OnActivity()
+    return execute('messages') =~# 'where the words are'
+  })
+  Wait('the warning', () => {
+    status.OnActivity()
+    return execute('messages')->count('read this') >= 1
+  })
+  status.Forget('news')
+enddef
+
 verdict.Run([
   ['AnotherBufferThatAnAutocommandOpensIsNotTheNote', AnotherBufferThatAnAutocommandOpensIsNotTheNote],
   ['AnEditThatIsInterruptedIsAppliedInFull', AnEditThatIsInterruptedIsAppliedInFull],
@@ -194,4 +215,5 @@ verdict.Run([
   ['ANoteThatIsWipedOutAndOpenedAgainStaysOpen', ANoteThatIsWipedOutAndOpenedAgainStaysOpen],
   ['StatusDoesNotClaimWhatTheServiceHasNotOpened', StatusDoesNotClaimWhatTheServiceHasNotOpened],
   ['ASlowAnswerOpensNothingWhileOneTypes', ASlowAnswerOpensNothingWhileOneTypes],
+  ['OfManyMessagesOnlyNewsIsDropped', OfManyMessagesOnlyNewsIsDropped],
 ])
