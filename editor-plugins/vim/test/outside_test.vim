@@ -206,6 +206,22 @@ def OfManyMessagesOnlyNewsIsDropped()
   status.Forget('news')
 enddef
 
+def PointingBehindTheLastLineMarksTheLastLine()
+  const note = Note('Pointed', ['one', 'two'])
+  messages clear
+  const end = {line: 2, character: 0}
+  for start in [end, {line: 0, character: 0}]
+    Say('notes/event', {uri: note.uri, kind: 'pointed', peer: 'b', name: 'Ben', range: {start: start, end: end},
+      message: $'Look at {start.line}', level: 'news'})
+    Wait('the message', () => {
+      status.OnActivity()
+      return execute('messages') =~# $'Look at {start.line}'
+    })
+    assert_equal(['NotesPointed'], prop_list(2)->mapnew((_, it) => it.type)->uniq())
+  endfor
+  assert_notmatch('E966', execute('messages'))
+enddef
+
 verdict.Run([
   ['AnotherBufferThatAnAutocommandOpensIsNotTheNote', AnotherBufferThatAnAutocommandOpensIsNotTheNote],
   ['AnEditThatIsInterruptedIsAppliedInFull', AnEditThatIsInterruptedIsAppliedInFull],
@@ -216,4 +232,5 @@ verdict.Run([
   ['StatusDoesNotClaimWhatTheServiceHasNotOpened', StatusDoesNotClaimWhatTheServiceHasNotOpened],
   ['ASlowAnswerOpensNothingWhileOneTypes', ASlowAnswerOpensNothingWhileOneTypes],
   ['OfManyMessagesOnlyNewsIsDropped', OfManyMessagesOnlyNewsIsDropped],
+  ['PointingBehindTheLastLineMarksTheLastLine', PointingBehindTheLastLineMarksTheLastLine],
 ])

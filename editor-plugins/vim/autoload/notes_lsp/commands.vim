@@ -96,11 +96,7 @@ export def Current(): dict<any>
   return note
 enddef
 
-# Calls `Do` with the current buffer as a note that the service knows, or says why it cannot be one.
-export def WithNote(Do: func)
-  WithBuffer(bufnr(), Do)
-enddef
-
+# Calls `Do` with the buffer as a note that the service knows, or says why it cannot be one.
 def WithBuffer(bufnr: number, Do: func)
   const existing = buffer.Of(bufnr)
   if !empty(existing)
@@ -140,16 +136,11 @@ def SetId(note: dict<any>, result: dict<any>)
 enddef
 
 export def Adopt()
-  WithNote((note, Undo) => {
-    if note.id != ''
-      status.Say('Already a note')
-      return
-    endif
-    service.Request('notes/adopt', {uri: note.uri}, Then((result) => {
-      SetId(note, result)
-      status.Say($'{fnamemodify(note.path, ":t")} is a note now')
-    }, Undo))
-  })
+  if buffer.Of(bufnr())->get('id', '') != ''
+    status.Say('Already a note')
+    return
+  endif
+  WithAdopted(bufnr(), (note) => status.Say($'{fnamemodify(note.path, ":t")} is a note now'))
 enddef
 
 # Makes a new note with the text of the current buffer, and opens it.
@@ -175,7 +166,7 @@ export def Share(isReadOnly: bool, options: string)
     return
   endif
   params->extend(ticket.Wanted())
-  WithNote((note, Undo) => {
+  WithBuffer(bufnr(), (note, Undo) => {
     service.Request('notes/share', params->extend({uri: note.uri}), Then((result) => {
       SetId(note, result)
       ticket.Take(result)
@@ -299,11 +290,11 @@ enddef
 # Reports what other people or the service have done.
 export def OnEvent(event: dict<any>)
   const kind = event->get('kind', '')
-  if kind ==# 'pointed'
-    presence.OnPointed(buffer.WithURI(event->get('uri', '')), event)
-  endif
   if !condition.OnEvent(event)
     status.Tell(event)
+  endif
+  if kind ==# 'pointed'
+    presence.OnPointed(buffer.WithURI(event->get('uri', '')), event)
   endif
   files.OnPlaced(event)
   # A meeting may have a hundred items, and lists show none.

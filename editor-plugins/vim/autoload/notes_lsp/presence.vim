@@ -265,15 +265,14 @@ export def OnPointed(note: dict<any>, event: dict<any>)
     return
   endif
   DefineTypes()
-  final range = event.range
-  range.start = text.ClampedPosition(note.shadow, range.start)
-  range.end = text.ClampedPosition(note.shadow, range.end)
-  pointed[event.peer] = {bufnr: note.bufnr, range: range}
-  const [first, last] = [range.start, range.end]
+  # The place after a final newline is in a line that Vim does not show.
+  const lines = getbufline(note.bufnr, 1, '$')
+  const [first, last] = [text.ClampedPosition(lines, event.range.start), text.ClampedPosition(lines, event.range.end)]
+  pointed[event.peer] = {bufnr: note.bufnr, range: {start: first, end: last}}
   const isEmpty = first == last
-  const line = getbufline(note.bufnr, first.line + 1)->get(0, '')
   prop_add(first.line + 1, isEmpty ? 1 : first.character + 1, {
-    bufnr: note.bufnr, type: $'NotesPointed', end_lnum: last.line + 1, end_col: isEmpty ? len(line) + 1 : last.character + 1,
+    bufnr: note.bufnr, type: $'NotesPointed', end_lnum: last.line + 1,
+    end_col: isEmpty ? len(lines[first.line]) + 1 : last.character + 1,
   })
   timer_start(pointedTime, (_) => {
     if bufloaded(note.bufnr)
