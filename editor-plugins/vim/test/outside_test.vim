@@ -222,6 +222,27 @@ def PointingBehindTheLastLineMarksTheLastLine()
   assert_notmatch('E966', execute('messages'))
 enddef
 
+def LinesToRestoreStayTheSameLines()
+  const note = Note('Restored', ['one', 'two', 'three', 'four'])
+  :2,3NotesRestore
+  Wait('the list', () => line('$') == 2 && getline(2) =~ 'noon')
+  # By the user, who has not left the line yet, and by others.
+  appendbufline(note.bufnr, 0, 'above')
+  feedkeys("R", 'x')
+  assert_equal({start: {line: 2, character: 0}, end: {line: 4, character: 0}}, WaitTold('notes/restore', 1)->get('range', {}))
+  feedkeys('q', 'x')
+  # Lines that the user gave up on are not those of the next list.
+  :2,3NotesRestore
+  Wait('the list', () => line('$') == 2)
+  feedkeys('q', 'x')
+  NotesHistory
+  Wait('the list', () => line('$') == 2)
+  cursor(2, 1)
+  feedkeys("R", 'x')
+  assert_false(WaitTold('notes/restore', 2)->has_key('range'))
+  feedkeys('q', 'x')
+enddef
+
 verdict.Run([
   ['AnotherBufferThatAnAutocommandOpensIsNotTheNote', AnotherBufferThatAnAutocommandOpensIsNotTheNote],
   ['AnEditThatIsInterruptedIsAppliedInFull', AnEditThatIsInterruptedIsAppliedInFull],
@@ -233,4 +254,5 @@ verdict.Run([
   ['ASlowAnswerOpensNothingWhileOneTypes', ASlowAnswerOpensNothingWhileOneTypes],
   ['OfManyMessagesOnlyNewsIsDropped', OfManyMessagesOnlyNewsIsDropped],
   ['PointingBehindTheLastLineMarksTheLastLine', PointingBehindTheLastLineMarksTheLastLine],
+  ['LinesToRestoreStayTheSameLines', LinesToRestoreStayTheSameLines],
 ])

@@ -7,11 +7,12 @@ import autoload 'notes_lsp/commands.vim'
 import autoload 'notes_lsp/list.vim'
 import autoload 'notes_lsp/service.vim'
 import autoload 'notes_lsp/status.vim'
+import autoload 'notes_lsp/sync.vim'
 import autoload 'notes_lsp/view.vim'
 
 const blameWidth = 22
 
-# The lines to restore: {target, range}; {} for the whole note.
+# The lines to restore: {target, note, range}; {} for the whole note.
 var part: dict<any> = {}
 
 # The history of the current note, or of the one that a list is about.
@@ -27,6 +28,7 @@ export def History()
 enddef
 
 export def Of(target: dict<any>, title: string)
+  part = {}
   view.Show('[Notes history]', 'notes/history', target, (_) => status.Say('<CR> shows it, d its changes, D since then, R restores'))
   view.Map('<CR>', 'show the note as it was then', 'heads', (row) => Look(target, title, row))
   view.Map('d', 'what this row changed', 'heads', (row) => DiffOf(target->copy()->extend({from: row.before, to: row.heads}), row.author))
@@ -46,6 +48,7 @@ def GoBack(target: dict<any>, title: string, row: dict<any>)
   final params = target->copy()->extend({heads: row.heads})
   const isPart = !empty(part) && part.target == target
   if isPart
+    sync.Flush(part.note, false)
     params.range = part.range
   endif
   part = {}
@@ -57,19 +60,21 @@ enddef
 
 # Shows the history, to choose a state to bring back; with a range, only for these lines.
 export def Restore(count: number, first: number, last: number)
-  const row = view.Row()
-  if row->has_key('heads')
+  if view.Row()->has_key('heads')
     execute "normal R"
     return
   endif
-  const note = commands.Current()
+  final note = commands.Current()
   if empty(note)
     return
   endif
   const target = {uri: note.uri}
-  part = count == 0 ? {} : {target: target,
-    range: {start: {line: first - 1, character: 0}, end: {line: last, character: 0}}}
   History()
+  if count > 0
+    # Edits carry it.
+    note.part = {start: {line: first - 1, character: 0}, end: {line: last, character: 0}}
+    part = {target: target, note: note, range: note.part}
+  endif
 enddef
 
 # What is new since the note was last closed here.

@@ -91,6 +91,11 @@ enddef
 # Moves the carets over edits that are about to be made. A caret stays after text typed at its place, as in
 # the service: it belongs to the character after it.
 export def Carry(note: dict<any>, edits: list<dict<any>>)
+  for edit in note->has_key('part') ? edits->copy()->reverse() : []
+    # The lines to restore: not those that are put before or after them.
+    note.part.start = text.Carried(note.part.start, edit, edit.newText =~ '\n$')
+    note.part.end = text.Carried(note.part.end, edit, false)
+  endfor
   for peer in note.peers
     for range in peer.ranges
       for edit in edits->copy()->reverse()
