@@ -243,6 +243,24 @@ def LinesToRestoreStayTheSameLines()
   feedkeys('q', 'x')
 enddef
 
+def ARequestWithoutAProgramFails()
+  NotesStop
+  Wait('its end', () => job_info()->copy()->filter((_, it) => job_status(it) ==# 'run') == [])
+  const command = g:notes_lsp_command
+  g:notes_lsp_command = ['/no/such/program']
+  final box = {answers: []}
+  service.Request('notes/list', {}, (answer) => {
+    box.answers->add(answer)
+  })
+  Wait('the failure', () => !empty(box.answers))
+  assert_true(box.answers[0]->has_key('error'))
+  # A list of which nothing is known does not stay.
+  Notes
+  Wait('no list', () => bufname() !~# '\[Notes]')
+  g:notes_lsp_command = command
+  assert_equal(1, len(box.answers))
+enddef
+
 verdict.Run([
   ['AnotherBufferThatAnAutocommandOpensIsNotTheNote', AnotherBufferThatAnAutocommandOpensIsNotTheNote],
   ['AnEditThatIsInterruptedIsAppliedInFull', AnEditThatIsInterruptedIsAppliedInFull],
@@ -255,4 +273,5 @@ verdict.Run([
   ['OfManyMessagesOnlyNewsIsDropped', OfManyMessagesOnlyNewsIsDropped],
   ['PointingBehindTheLastLineMarksTheLastLine', PointingBehindTheLastLineMarksTheLastLine],
   ['LinesToRestoreStayTheSameLines', LinesToRestoreStayTheSameLines],
+  ['ARequestWithoutAProgramFails', ARequestWithoutAProgramFails],
 ])

@@ -293,6 +293,9 @@ export def Request(method: string, params: dict<any>, Done: func(dict<any>))
   if state !=# 'ready' || isHeld && method !=# 'notes/setName'
     if state ==# 'ready' || state ==# 'restarting' || Start()
       pending.Hold(method, params, Done)
+    else
+      # Start has said why. Not at once: the caller may not be ready.
+      timer_start(0, (_) => Done(pending.Problem('')))
     endif
   elseif !Post({method: method, params: params}, Done)
     pending.FailLast('The service does not answer; try again')
