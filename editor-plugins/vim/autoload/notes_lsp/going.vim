@@ -10,10 +10,8 @@ import autoload 'notes_lsp/presence.vim'
 import autoload 'notes_lsp/service.vim'
 import autoload 'notes_lsp/status.vim'
 
-# The person whose caret to go to as soon as it is shown, unless the user does anything first: {name, place, since}.
+# The person whose caret to go to as soon as it is shown, within two seconds and unless the user does anything: {name, place, since}.
 var goingTo: dict<any> = {}
-# In seconds.
-const goingTime = 2.0
 
 # Goes to a person's caret, or to where they have just pointed, also in another note if a list shows that they are there.
 export def Go(name: string)
@@ -42,7 +40,7 @@ enddef
 def Arrive(note: dict<any>)
   const peer = empty(goingTo) ? {} : presence.Find(note, goingTo.name)
   if !empty(peer) && mode(1) ==# 'n' && goingTo.place == [win_getid(), note.bufnr, getcurpos()]
-      && reltimefloat(reltime(goingTo.since)) < goingTime
+      && reltimefloat(reltime(goingTo.since)) < 2.0
     presence.Go(note, peer)
   endif
   goingTo = {}

@@ -48,8 +48,7 @@ def Open(row: dict<any>, isElsewhere = false)
     AgendaOf({id: row.id})
     return
   endif
-  const asked = {id: row.id}
-  service.Request('notes/open', asked, commands.Then(arrival.Opener((result) => {
+  service.Request('notes/open', {id: row.id}, commands.Then(arrival.Opener((result) => {
     if isElsewhere
       const window = win_getid()
       aboveleft split

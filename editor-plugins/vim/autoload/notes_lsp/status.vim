@@ -260,8 +260,3 @@ def Fitting(message: string): string
   endwhile
   return room < 0 ? '' : line .. '…'
 enddef
-
-# Whether a message fits on the last line.
-export def Fits(message: string): bool
-  return strdisplaywidth('Notes: ' .. message) <= v:echospace
-enddef
