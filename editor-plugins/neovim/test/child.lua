@@ -5,8 +5,8 @@ local M = { tests = {} }
 local directory, service_program = vim.env.NOTES_TEST_DIR, vim.env.NOTES_TEST_SERVICE
 local count = 0
 
--- What every child begins with: `Hold(method)` keeps back the answers to these requests until `Release()`; the questions that
--- Neovim would ask are in `asked`, and get the next of `replies`; `said` has what was shown on the last line.
+-- What every child begins with: `Hold(method)` keeps back the answers to these requests until `Release()`, which can give others;
+-- the questions that Neovim would ask are in `asked`, and get the next of `replies`; `said` has what was shown on the last line.
 local preparation = [[
   local service_program, log = ...
   vim.g.notes_lsp_command, vim.g.notes_lsp_name = { "python3", service_program, log }, "Ana"
@@ -17,11 +17,11 @@ local preparation = [[
   function Hold(method) held_method = method end
   function service.request(method, params, done)
     if method ~= held_method then return request(method, params, done) end
-    return request(method, params, function(answer) table.insert(held, function() done(answer) end) end)
+    return request(method, params, function(answer) table.insert(held, function(other) done(other or answer) end) end)
   end
   function Held() return #held end
-  function Release()
-    for _, act in ipairs(held) do act() end
+  function Release(other)
+    for _, act in ipairs(held) do act(other) end
     held, held_method = {}, nil
   end
   asked, replies, said = {}, {}, {}

@@ -30,13 +30,13 @@ local function show_blame(buf, first, shown)
 end
 
 -- Adds the verbs to `M`. `ask` sends a request and tells its error; `current` is the note of the current buffer, or nil.
-return function(M, ask, current)
+return function(M, ask, current, opens)
   -- `author`: of what has none, as parts of an earlier state.
   function M.diff_of(target, author)
-    ask("notes/diff", vim.tbl_extend("force", target, { lines = true, author = author }), function(result)
+    ask("notes/diff", vim.tbl_extend("force", target, { lines = true, author = author }), opens(function(result)
       if #result.lines == 0 then return say.news("Nothing has changed") end
       vim.bo[view.show("Notes diff", result.lines)].syntax = "diff"
-    end)
+    end))
   end
 
   function M.diff()
@@ -48,9 +48,9 @@ return function(M, ask, current)
     local function with(more) return vim.tbl_extend("force", target, more) end
     view.list("Notes history", "notes/history", target, {
       { "<CR>", "show the note as it was then", "heads", function(row)
-        ask("notes/textAt", with({ heads = row.heads }), function(past)
+        ask("notes/textAt", with({ heads = row.heads }), opens(function(past)
           view.show("Note as it was", vim.split(past.text, "\n", { plain = true }))
-        end)
+        end))
       end },
       { "d", "what this row changed", "heads", function(row)
         M.diff_of(with({ from = row.before, to = row.heads }), row.author)

@@ -8,7 +8,7 @@ local M = {}
 
 local maximum_waiting, shown_ms = 20, 2000
 local waiting, is_unread, is_pausing = {}, false, false
-local told = {}
+local told, key_count = {}, 0
 -- All messages, also those that passed quickly.
 M.log = {}
 local most_logged = 500
@@ -33,6 +33,12 @@ function M.is_busy()
   return mode.blocking or is_column or mode.mode:find("^no") ~= nil or mode.mode:find("^[cr!]") ~= nil
     or vim.fn.pumvisible() == 1 or vim.fn.getcmdwintype() ~= ""
 end
+
+-- How many keys the user has pressed.
+function M.keys() return key_count end
+
+-- Whether the user has done nothing since there were `keys`: what opens now takes no key that is meant for something else.
+function M.is_idle(keys) return keys == key_count and vim.api.nvim_get_mode().mode:find("^nt?$") ~= nil and not M.is_busy() end
 
 -- A message that does not fit would cause a prompt that blocks Vim, so it is cut.
 local function fitting(line)
@@ -122,6 +128,7 @@ end
 
 -- The user has pressed a key, and so has seen the last line.
 vim.on_key(function()
+  key_count = key_count + 1
   if is_unread then
     is_unread = false
     vim.schedule(show)

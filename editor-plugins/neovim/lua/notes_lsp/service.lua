@@ -220,7 +220,7 @@ launch = function()
       if mine == incarnation and stdin and not stdin:is_closing() then stdin:close() end
       guarded(on_exit, mine, code)
     end))
-  process, started_at, has_ended_well = handle, uv.now(), false
+  process, started_at, has_ended_well, M.keys_at_start = handle, uv.now(), false, say.keys()
   M.server, M.state = {}, "starting"
   local read = reader()
   local function on_chunk(problem, chunk)
