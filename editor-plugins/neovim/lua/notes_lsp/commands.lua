@@ -289,12 +289,11 @@ function M.status()
 end
 
 function M.stop()
-  service.stop()
-  say.news("Service stopped; typing is kept. :NotesRestart")
+  service.stop(function() say.news("Service stopped; typing is kept. :NotesRestart") end)
 end
 
 function M.restart()
-  service.stop()
+  service.stop(function() end)
   if service.start() then say.news("The service is starting") end
 end
 
