@@ -86,4 +86,50 @@ test("a service that was stopped stays so until it is needed", function(nvim)
   equal(true, nvim:wait_told("textDocument/didOpen", 2)[2].notes.reattach)
 end)
 
+-- Opens the note where Ben is said to be, whose caret has not arrived.
+local function go_to_ben(nvim)
+  nvim:note("Tea", { "one two", "three" })
+  nvim:note("Milk", { "four" })
+  nvim:lua("Hold('notes/open') vim.cmd('NotesGo Ben')")
+  nvim:wait("Held() == 1")
+  nvim:lua("vim.cmd('buffer Tea.md')")
+  nvim:lua([[local note = note_of.of()
+    vim.cmd("buffer Milk.md")
+    Release({ result = { id = note.id, uri = note.uri, path = note.path, near = "Ben" } })]])
+  equal("Tea.md", nvim:value("vim.fn.expand('%:t')"))
+end
+
+local function show_ben(nvim)
+  nvim:lua([[local note = note_of.with_uri((note_of.of() or {}).uri)
+    local at = { line = 1, character = 3 }
+    service.notify("test/say", { method = "notes/cursors", params = { uri = note.uri, version = note.version, rev = note.rev,
+      peers = { { peer = "b", name = "Ben", color = 1, ranges = { { start = at, ["end"] = at } } } } } })]])
+  nvim:wait("#note_of.of().peers == 1")
+end
+
+test(":NotesGo goes to a caret that arrives soon", function(nvim)
+  go_to_ben(nvim)
+  show_ben(nvim)
+  equal({ 2, 3 }, nvim:value("vim.api.nvim_win_get_cursor(0)"))
+end)
+
+test(":NotesGo goes nowhere once the user types", function(nvim)
+  go_to_ben(nvim)
+  nvim:keys("Ahello ")
+  nvim:wait("vim.api.nvim_get_current_line() == 'one twohello '")
+  show_ben(nvim)
+  nvim:keys("world<Esc>")
+  nvim:wait_mode("n")
+  equal({ "one twohello world", "three" }, nvim:lines())
+  show_ben(nvim)
+  equal(1, nvim:value("vim.api.nvim_win_get_cursor(0)[1]"))
+end)
+
+test(":NotesGo does not go to a caret that arrives late", function(nvim)
+  go_to_ben(nvim)
+  nvim:lua("local now = vim.loop.now function vim.loop.now() return now() + 2500 end")
+  show_ben(nvim)
+  equal({ 1, 0 }, nvim:value("vim.api.nvim_win_get_cursor(0)"))
+end)
+
 child.run()

@@ -247,8 +247,8 @@ function M.go(name)
     return presence.go(note, peer)
   end
   ask("notes/open", { near = name }, opens(function(place)
-    presence.going_to = place.near
     files.open(place)
+    presence.expect(place.near)
     say.news(text.shown(place.near) .. " is in this note")
   end))
 end
