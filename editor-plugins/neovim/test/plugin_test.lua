@@ -132,4 +132,17 @@ test(":NotesGo does not go to a caret that arrives late", function(nvim)
   equal({ 1, 0 }, nvim:value("vim.api.nvim_win_get_cursor(0)"))
 end)
 
+test("an edit counts as applied if only the view could not be restored", function(nvim)
+  nvim:note("Tea", { "milk" })
+  nvim:lua("function vim.fn.winrestview() error('no view') end")
+  local version = nvim:value("note_of.of().version")
+  nvim:lua([[local note, start = note_of.of(), { line = 0, character = 0 }
+    service.notify("test/say", { method = "notes/edit", params = { uri = note.uri, version = note.version, rev = 1, bytes = 9,
+      edits = { { range = { start = start, ["end"] = start }, newText = "hot " } } } })]])
+  nvim:wait_told("notes/ack")
+  equal({ "hot milk" }, nvim:lines())
+  equal({ 1, version }, nvim:value("{ note_of.of().rev, note_of.of().version }"))
+  nvim:wait_said("no view")
+end)
+
 child.run()

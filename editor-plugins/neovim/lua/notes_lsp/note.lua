@@ -16,7 +16,7 @@ local remembered_services = 4
 local notes = {}
 -- While an edit is being applied, Neovim reports changes that are not the user's.
 local is_applying = false
--- Called with the note: on_attach, on_detach, on_change(note, edits), on_applied, on_drained, on_cursors, on_published, on_reloaded.
+-- Called with the note: on_attach, on_detach, on_applied, on_drained, on_cursors, on_published, on_reloaded.
 M.listeners = {}
 
 function M.tell(what, ...)
@@ -123,7 +123,6 @@ function M.flush(note, is_forced)
     M.publish(note)
     return
   end
-  M.tell("on_change", note, { edit })
   text.patch(note.shadow, above, #note.shadow - above - below, new)
   note.bytes = note.bytes + grown
   send_change(note, { range = edit.range, text = edit.newText })
@@ -144,18 +143,18 @@ end
 
 local function take(note, message)
   is_applying = true
-  local ok, problem = pcall(function()
-    local edits = text.clamped(note.shadow, message.edits)
-    M.tell("on_change", note, edits)
-    note.bytes = note.bytes + apply.edits(note.buf, note.shadow, edits)
+  local ok, grown, trouble = pcall(function()
+    return apply.edits(note.buf, note.shadow, text.clamped(note.shadow, message.edits))
   end)
   is_applying = false
   note.hint, note.hidden = nil, apply.has_final_newline(note.buf) and 1 or 0
   if not ok then
-    M.repair(note, tostring(problem))
+    M.repair(note, tostring(grown))
     return
   end
+  note.bytes = note.bytes + grown
   note.tick, note.rev = api.nvim_buf_get_changedtick(note.buf), message.rev
+  if trouble then say.trouble(trouble) end
   if note.bytes ~= message.bytes then
     M.repair(note, note.bytes .. ", not " .. message.bytes .. " bytes")
     return
