@@ -145,4 +145,23 @@ test("an edit counts as applied if only the view could not be restored", functio
   nvim:wait_said("no view")
 end)
 
+test("a note that is wiped out and read again is closed before it is opened", function(nvim)
+  nvim:note("Tea", { "milk" })
+  nvim:lua("vim.cmd('silent write | let name = bufname() | bwipe | execute \"edit\" name')")
+  nvim:wait_told("textDocument/didClose")
+  nvim:wait("note_of.of().is_open")
+  equal(true, nvim:wait_told("textDocument/didOpen", 2)[2].textDocument.text:find("milk") ~= nil)
+  local order = vim.tbl_filter(function(it) return it == "textDocument/didOpen" or it == "textDocument/didClose" end,
+    vim.tbl_map(function(it) return it.method end, nvim:log()))
+  equal({ "textDocument/didOpen", "textDocument/didClose", "textDocument/didOpen" }, order)
+end)
+
+test(":NotesStatus does not take the service's status for the note's", function(nvim)
+  nvim:note("Tea")
+  nvim:lua("Hold('notes/status') vim.cmd('NotesStatus')")
+  nvim:wait("Held() > 0")
+  nvim:lua("Release({ result = { stored = true, documents = 3 } })")
+  nvim:wait_said("Not stored: the service has not opened this note")
+end)
+
 child.run()

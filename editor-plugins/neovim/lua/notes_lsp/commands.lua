@@ -282,6 +282,7 @@ function M.status()
     return say.news((gone and "Not a note any more: " .. gone or "Not a note (:NotesAdopt makes it one)") .. ". Service " .. running)
   end
   ask("notes/status", { uri = note.uri }, function(result)
+    if result.documents then return say.warn("Not stored: the service has not opened this note") end
     condition.on_status(note, result)
     local words = condition.words(note)
     say.news((result.stored and "Stored" or "Not stored yet") .. (words == "" and "; not shared" or "; " .. words))

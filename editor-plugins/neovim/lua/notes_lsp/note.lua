@@ -297,6 +297,10 @@ function M.attach(buf, uri, id)
     M.publish(note)
     return note
   end
+  -- A buffer of the note that was wiped out just now is closed before this one is opened.
+  for _, other in ipairs(M.all()) do
+    if other.uri == uri and not api.nvim_buf_is_loaded(other.buf) then M.detach(other.buf) end
+  end
   note = {
     buf = buf, id = id or "", uri = uri, path = vim.fn.fnamemodify(api.nvim_buf_get_name(buf), ":p"), version = 1, rev = 0,
     shadow = { "" }, queue = {}, had = {}, peers = {}, last_seen = 0, is_open = false, was_open = false,
@@ -318,7 +322,7 @@ function M.detach(buf)
   local note = notes[buf]
   if not note then return end
   notes[buf] = nil
-  if note.is_open then service.notify("textDocument/didClose", { textDocument = { uri = note.uri } }) end
+  if note.is_open and not M.with_uri(note.uri) then service.notify("textDocument/didClose", { textDocument = { uri = note.uri } }) end
   if api.nvim_buf_is_valid(buf) then
     apply.reset_options(buf)
     vim.b[buf].notes_lsp = nil
