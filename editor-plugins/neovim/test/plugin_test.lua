@@ -164,4 +164,23 @@ test(":NotesStatus does not take the service's status for the note's", function(
   nvim:wait_said("Not stored: the service has not opened this note")
 end)
 
+test("what says where the words are goes first, and only news is dropped", function(nvim)
+  nvim:note("Tea")
+  nvim:keys("i")
+  nvim:wait_mode("i")
+  nvim:lua([[said = {}
+    local defer = vim.defer_fn
+    function vim.defer_fn(act, time) return defer(act, math.min(time, 10)) end
+    say.warn("urgent")
+    for number = 1, 30 do say.news("news " .. number) end
+    say.event({ level = "words", message = "copy 1" })
+    say.event({ level = "words", message = "copy 2" })]])
+  nvim:keys("<Esc>")
+  for number, line in ipairs({ "copy 1", "copy 2", "urgent", "news 30" }) do
+    nvim:wait(("said[%d]"):format(number))
+    equal("Notes: " .. line, nvim:value(("said[%d]"):format(number)))
+    nvim:keys("l")
+  end
+end)
+
 child.run()

@@ -80,12 +80,22 @@ function M.remember(line)
   if #M.log > most_logged then table.remove(M.log, 1) end
 end
 
-local function add(message, is_warning)
+-- The place of the oldest news among the waiting messages; nil if there is none.
+local function oldest_news()
+  for index, it in ipairs(waiting) do
+    if not it.is_warning then return index end
+  end
+end
+
+-- `is_first`: says where the user's words are, and goes before everything else.
+local function add(message, is_warning, is_first)
   local line = vim.trim((text.shown(message):gsub("%s+", " ")))
   if line == "" or (#waiting > 0 and waiting[#waiting].line == line) then return end
   M.remember(line)
-  table.insert(waiting, { line = line, is_warning = is_warning })
-  if #waiting > maximum_waiting then table.remove(waiting, 1) end
+  local place = #waiting + 1
+  while is_first and place > 1 and not waiting[place - 1].is_first do place = place - 1 end
+  table.insert(waiting, place, { line = line, is_warning = is_warning, is_first = is_first })
+  if #waiting > maximum_waiting and oldest_news() then table.remove(waiting, oldest_news()) end
   show()
 end
 
@@ -98,7 +108,7 @@ function M.warn(message) add(message, true) end
 -- Shows the line of an event, as urgent as the service says. Of several people the one who points is named.
 function M.event(event)
   local line = (event.line or event.message or "") .. (event.kind == "pointed" and " " .. (event.name or "") or "")
-  add(line, event.level ~= "news")
+  add(line, event.level ~= "news", event.level == "words")
 end
 
 -- Says what the service says that a request has done.
