@@ -183,4 +183,39 @@ test("what says where the words are goes first, and only news is dropped", funct
   end
 end)
 
+-- Chooses lines to restore, changes the note by this Lua, and restores. Returns the range that the service was told.
+local function restore(nvim, lines, change)
+  nvim:note("Tea", { "one", "two", "three", "four" })
+  nvim:lua("buf = vim.api.nvim_get_current_buf() vim.cmd(... .. 'NotesRestore')", lines)
+  nvim:wait("vim.b.notes_lsp_view")
+  nvim:lua([[require("notes_lsp.view") local done = service.request
+    function service.request(method, params, act)
+      if method ~= "notes/history" then return done(method, params, act) end
+      act({ result = { lines = { "then" }, rows = { { heads = { "a" }, when = "then" } } } })
+    end
+    require("notes_lsp.view").refresh()]])
+  nvim:wait("vim.fn.getline(1) == 'then'")
+  nvim:lua(change)
+  nvim:keys("R")
+end
+
+test("the lines to restore are found where they are now", function(nvim)
+  restore(nvim, "2,3", [[vim.api.nvim_buf_set_lines(buf, 0, 0, true, { "new", "new" })
+    vim.api.nvim_buf_set_lines(buf, 5, 5, true, { "below" })]])
+  local range = nvim:wait_told("notes/restore")[1].range
+  equal({ start = { line = 3, character = 0 }, ["end"] = { line = 5, character = 0 } }, range)
+end)
+
+test("the last lines can be restored", function(nvim)
+  restore(nvim, "4", [[vim.api.nvim_buf_set_lines(buf, 0, 1, true, {})]])
+  local range = nvim:wait_told("notes/restore")[1].range
+  equal({ start = { line = 2, character = 0 }, ["end"] = { line = 3, character = 0 } }, range)
+end)
+
+test("lines that are gone are not restored", function(nvim)
+  restore(nvim, "2,3", [[vim.api.nvim_buf_set_lines(buf, 1, 3, true, {})]])
+  nvim:wait_said("Those lines are gone")
+  equal({}, nvim:told("notes/restore"))
+end)
+
 child.run()
