@@ -218,4 +218,12 @@ test("lines that are gone are not restored", function(nvim)
   equal({}, nvim:told("notes/restore"))
 end)
 
+test("a list is filled when the program that was missing is there", function(nvim)
+  nvim:lua("command, vim.g.notes_lsp_command = vim.g.notes_lsp_command, { '/no/such/program' }")
+  nvim:lua("vim.cmd('Notes')")
+  nvim:wait_said("cannot run /no/such/program")
+  nvim:lua("vim.g.notes_lsp_command = command vim.cmd('Notes')")
+  nvim:wait("vim.fn.getline(2) == '  Tea'")
+end)
+
 child.run()

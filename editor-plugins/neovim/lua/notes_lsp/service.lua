@@ -103,6 +103,8 @@ function M.request(method, params, done)
     send(method, params, done)
   elseif M.state == "restarting" or M.start() then
     table.insert(waiting, { method, params, done })
+  else
+    done({ error = { message = "" } })
   end
 end
 
