@@ -4,8 +4,7 @@
 local say = require("notes_lsp.say")
 local service = require("notes_lsp.service")
 local files = require("notes_lsp.files")
-local view = require("notes_lsp.view")
-local refresh = view.refresh
+local refresh = require("notes_lsp.view").refresh
 local M = {}
 
 local reminder_ms = 3000

@@ -104,7 +104,6 @@ local function titled(given, prompt, former, act)
 end
 
 -- A command of definitions.lua that asks for what is missing, makes one request, and says what came of it.
---
 -- given: its argument, or ""; row: of a list, instead of the current buffer's note; is_sure: without asking
 function M.carry_out(command, given, row, is_sure)
   local flow, target = definitions.flows[command], {}

@@ -2,11 +2,10 @@
 
 local api = vim.api
 local say = require("notes_lsp.say")
-local view = require("notes_lsp.view")
 local service = require("notes_lsp.service")
 local note_of = require("notes_lsp.note")
 local files = require("notes_lsp.files")
-local refresh = view.refresh
+local refresh = require("notes_lsp.view").refresh
 
 -- Adds the verbs to `M`. `ask` sends a request and tells its error; `sees` has parts of the commands.
 return function(M, ask, choose, sees)

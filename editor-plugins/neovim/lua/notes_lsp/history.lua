@@ -89,10 +89,7 @@ return function(M, ask, current, opens)
   function M.restore(first, last)
     local note = current()
     if not note then return end
-    if first then
-      api.nvim_buf_clear_namespace(note.buf, chosen, 0, -1)
-      api.nvim_buf_set_extmark(note.buf, chosen, first - 1, 0, { id = 1, end_row = last, end_col = 0 })
-    end
+    if first then api.nvim_buf_set_extmark(note.buf, chosen, first - 1, 0, { id = 1, end_row = last, end_col = 0 }) end
     M.history_of({ uri = note.uri }, first and note.buf)
   end
 

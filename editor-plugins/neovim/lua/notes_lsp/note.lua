@@ -298,9 +298,8 @@ function M.attach(buf, uri, id)
     return note
   end
   -- A buffer of the note that was wiped out just now is closed before this one is opened.
-  for _, other in ipairs(M.all()) do
-    if other.uri == uri and not api.nvim_buf_is_loaded(other.buf) then M.detach(other.buf) end
-  end
+  local other = M.with_uri(uri)
+  if other and not api.nvim_buf_is_loaded(other.buf) then M.detach(other.buf) end
   note = {
     buf = buf, id = id or "", uri = uri, path = vim.fn.fnamemodify(api.nvim_buf_get_name(buf), ":p"), version = 1, rev = 0,
     shadow = { "" }, queue = {}, had = {}, peers = {}, last_seen = 0, is_open = false, was_open = false,

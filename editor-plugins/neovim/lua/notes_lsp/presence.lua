@@ -226,15 +226,12 @@ function M.expect(name)
   go_on(expected.note)
 end
 
--- Called when the carets of a note are shown.
-local function on_cursors(note)
-  M.redraw(note)
-  vim.cmd("redrawstatus!")
-  go_on(note)
-end
-
 table.insert(note_of.listeners, {
-  on_cursors = on_cursors,
+  on_cursors = function(note)
+    M.redraw(note)
+    vim.cmd("redrawstatus!")
+    go_on(note)
+  end,
   on_applied = function(note)
     follow(note)
     M.report()

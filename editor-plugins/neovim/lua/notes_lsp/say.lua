@@ -80,13 +80,6 @@ function M.remember(line)
   if #M.log > most_logged then table.remove(M.log, 1) end
 end
 
--- The place of the oldest news among the waiting messages; nil if there is none.
-local function oldest_news()
-  for index, it in ipairs(waiting) do
-    if not it.is_warning then return index end
-  end
-end
-
 -- `is_first`: says where the user's words are, and goes before everything else.
 local function add(message, is_warning, is_first)
   local line = vim.trim((text.shown(message):gsub("%s+", " ")))
@@ -95,7 +88,9 @@ local function add(message, is_warning, is_first)
   local place = #waiting + 1
   while is_first and place > 1 and not waiting[place - 1].is_first do place = place - 1 end
   table.insert(waiting, place, { line = line, is_warning = is_warning, is_first = is_first })
-  if #waiting > maximum_waiting and oldest_news() then table.remove(waiting, oldest_news()) end
+  for index, it in ipairs(waiting) do
+    if #waiting > maximum_waiting and not it.is_warning then table.remove(waiting, index) end
+  end
   show()
 end
 

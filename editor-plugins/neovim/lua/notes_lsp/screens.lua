@@ -17,8 +17,6 @@ return function(M, ask, current, choose, opens)
 
   local function reference(row) return { id = row.id, item = row.item } end
 
-  local function with(row, more) return vim.tbl_extend("force", row, more) end
-
   local function done(line)
     return function()
       view.refresh()
@@ -117,7 +115,7 @@ return function(M, ask, current, choose, opens)
       return function(row)
         -- The first row is the meeting.
         local place = vim.fn.line(".") - 2 + step
-        if place >= 0 then ask("notes/moveItem", with(reference(row), { position = place }), view.refresh) end
+        if place >= 0 then ask("notes/moveItem", { id = row.id, item = row.item, position = place }, view.refresh) end
       end
     end
     view.list(name or "Notes agenda", "notes/items", target, {

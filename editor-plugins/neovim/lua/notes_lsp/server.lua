@@ -21,7 +21,6 @@ return function(M, ask, choose, opens)
 
   -- Connects to the server at a URL, also after a restart, and offers to publish the current note there; or calls another
   -- person's service at an address.
-  --
   -- words: the URL and perhaps a token; asks_token: the token is typed unseen, and stays out of the command history
   function M.connect(words, asks_token)
     local url, token = words[1], words[2] or ""

@@ -178,8 +178,7 @@ local function on_exit(mine, code)
     ending, M.state = nil, "stopped"
     let_go("")
     done()
-    if is_wanted then M.start() end
-    return
+    return is_wanted and M.start()
   end
   if M.state == "stopped" then return end
   quick_deaths = uv.now() - started_at < quick_death_ms and quick_deaths + 1 or 1
