@@ -135,6 +135,8 @@ function M.run()
       local ok, problem = xpcall(act, debug.traceback, nvim)
       io.stdout:write((ok and "ok      " or "FAILED  ") .. name .. "\n" .. (ok and "" or problem .. "\n"))
       failed = failed + (ok and 0 or 1)
+      -- A service that a test has stopped would stay.
+      for _, pid in ipairs(vim.api.nvim_get_proc_children(vim.fn.jobpid(nvim.channel))) do vim.loop.kill(pid, "sigkill") end
       vim.fn.jobstop(nvim.channel)
     end
   end
