@@ -79,6 +79,9 @@ are new to it."
                               (notes-lsp--describe-position note invalid))))
     (notes-lsp--settle note)
     (setf (notes-lsp--note-version note) (1+ notes-lsp--last-version)
+          (notes-lsp--note-read note) 0
+          (notes-lsp--note-unread note) nil
+          (notes-lsp--note-kept note) nil
           (notes-lsp--note-rev note) 0
           (notes-lsp--note-queue note) nil
           (notes-lsp--note-cursor-sent note) nil
@@ -128,6 +131,7 @@ are new to it."
       (notes-lsp--guarded "closing"
         (when (notes-lsp--note-open note)
           (notes-lsp--flush note)
+          (notes-lsp--keep-words note)
           (notes-lsp-service-notify :textDocument/didClose
                                     `(:textDocument (:uri ,(notes-lsp--note-uri note))))))
       (setf (notes-lsp--note-open note) nil)

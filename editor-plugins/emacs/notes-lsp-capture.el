@@ -59,6 +59,9 @@
   (prover nil :documentation "Timer that will ask for the status.")
   (patience 0.3 :documentation "Seconds until the status is asked for again.")
   (unstored nil :documentation "Since when the text is not stored, or nil.")
+  (read 0 :documentation "The last version that the service has read for certain.")
+  (unread nil :documentation "Since when the service has something to read, or nil.")
+  (kept nil :documentation "The version whose words were kept in a file, or nil.")
   (unshared nil :documentation "Non-nil if it was shared and is no longer.")
   (shown nil :documentation "What the mode line said when it was last drawn.")
   (overlays nil :documentation "Overlays that show the peers.")
@@ -324,6 +327,7 @@ BEGIN, END and OLD-LENGTH are what after-change was told."
 The state is already that of a note without changes: sending may let other
 processes speak, and so change the buffer again."
   (cl-incf (notes-lsp--note-version note))
+  (unless (notes-lsp--note-unread note) (notes-lsp--await-reading note))
   (notes-lsp-service-notify
    :textDocument/didChange
    `(:textDocument (:uri ,(notes-lsp--note-uri note)
@@ -343,6 +347,7 @@ processes speak, and so change the buffer again."
   (put function 'permanent-local-hook t))
 
 (declare-function notes-lsp--schedule "notes-lsp-gate" (note))
+(declare-function notes-lsp--await-reading "notes-lsp-unsent" (note))
 
 (provide 'notes-lsp-capture)
 ;;; notes-lsp-capture.el ends here
