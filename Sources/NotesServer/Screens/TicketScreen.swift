@@ -13,8 +13,9 @@ struct TicketScreen {
     let opened = meeting.map { "all of the meeting \"\(OneLine.shown($0))\"" } ?? "this note"
     let count = uses == 1 ? "one use" : "\(uses) uses"
     let by = ticket.expires.map { ", by " + time.full(Date(timeIntervalSince1970: Double($0) / 1000)) } ?? ""
+    let allowed = "Anyone with this ticket can \(verb) \(opened) (\(count))"
     lines =
-      Self.wrapped("Anyone with this ticket can \(verb) \(opened) (\(count))", to: width) + [""] + Self.wrapped(ticket.text, to: width)
+      (meeting == nil ? [allowed] : Self.wrapped(allowed, to: width)) + [""] + Self.wrapped(ticket.text, to: width)
       + ["", "Or read aloud:"] + Self.wrapped(ticket.words, to: width)
       + [
         "", "You must both be online, and in reach of each other\(by).",
