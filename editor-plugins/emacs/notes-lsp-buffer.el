@@ -40,6 +40,12 @@
   (let ((name (string-remove-suffix "-mode" (symbol-name major-mode))))
     (if (member name '("text" "fundamental" "gfm")) "markdown" name)))
 
+(defun notes-lsp--describe-position (note position)
+  "Return a phrase that names POSITION in NOTE."
+  (notes-lsp--in-note note
+    (goto-char position)
+    (format "line %d, column %d" (line-number-at-pos position) (current-column))))
+
 (defun notes-lsp--attach (uri &optional id)
   "Open the current buffer as the note at URI, with ID if known.
 Return its state."

@@ -268,12 +268,6 @@ BEGIN, END and OLD-LENGTH are what after-change was told."
           (match-beginning 0)
         raw))))
 
-(defun notes-lsp--describe-position (note position)
-  "Return a phrase that names POSITION in NOTE."
-  (notes-lsp--in-note note
-    (goto-char position)
-    (format "line %d, column %d" (line-number-at-pos position) (current-column))))
-
 (defun notes-lsp--pending-p (note)
   "Return non-nil if NOTE has text the service has not been told."
   (or (notes-lsp--note-full note)
@@ -347,6 +341,7 @@ processes speak, and so change the buffer again."
   (put function 'permanent-local-hook t))
 
 (declare-function notes-lsp--schedule "notes-lsp-gate" (note))
+(declare-function notes-lsp--describe-position "notes-lsp-buffer" (note position))
 (declare-function notes-lsp--await-reading "notes-lsp-unsent" (note))
 
 (provide 'notes-lsp-capture)

@@ -11,22 +11,22 @@ local refresh = require("notes_lsp.view").refresh
 return function(M, ask, choose, sees)
   local choose_text, current = sees.choose_text, sees.current
 
-  -- Of a document that another program has made, the person chooses the text to edit.
+  -- Of a document that another program has made, the person chooses the text to edit. `done` gets the user's keys as they were
+  -- after that.
   function M.ask_choosing(method, params, done)
     local keys = say.keys()
     service.request(method, params, function(answer)
       local function again(path) M.ask_choosing(method, { path = params.path, text = path }, done) end
       if choose_text(answer, again, keys) then return end
       if answer.error then return say.warn(answer.error.message) end
-      say.when_free(function() done(answer.result or {}) end)
+      say.when_free(function() done(answer.result or {}, keys) end)
     end)
   end
 
   function M.import(path)
-    local open = sees.opens(files.open)
     say.news("Importing…")
-    M.ask_choosing("notes/import", { path = files.absolute(path) }, function(result)
-      open(result)
+    M.ask_choosing("notes/import", { path = files.absolute(path) }, function(result, keys)
+      sees.opens(files.open, keys)(result)
       refresh()
       say.outcome(result)
       for _, one in ipairs(result.failed or {}) do say.remember(one.path .. ": " .. one.message) end

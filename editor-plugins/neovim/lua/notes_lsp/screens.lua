@@ -152,10 +152,9 @@ return function(M, ask, current, choose, opens)
     end })
     -- Writing creates a file that does not exist yet.
     if vim.fn.filereadable(path) == 0 then return say.news(name .. " is new: :write makes a meeting in it") end
-    local open = opens(files.open)
-    M.ask_choosing("notes/open", { path = path }, function(result)
+    M.ask_choosing("notes/open", { path = path }, function(result, keys)
       if api.nvim_get_current_buf() ~= buf then return say.news("Opened " .. name) end
-      if result.folder then M.agenda_of({ id = result.id }, name) else open(result) end
+      if result.folder then M.agenda_of({ id = result.id }, name) else opens(files.open, keys)(result) end
     end)
   end
 
