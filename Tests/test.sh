@@ -57,6 +57,7 @@ stage() {
       in_process_tests "$1" --filter '^(AutomergeRepo|AutomergeRepoConformance|Store|UV)Tests\.|^(ProviderGuide|Interop)\.' ;;
     "the linters") run "$1" Tests/lint.sh ;;
     "the Vim plugin's tests") run "$1" editor-plugins/vim/test/run.sh ;;
+    "the Neovim plugin's tests") run "$1" editor-plugins/neovim/test/run.sh ;;
     "the Emacs plugin's tests") run "$1" editor-plugins/emacs/test/run.sh ;;
     "a scenario on the screens of all editors") run "$1" python3 Tests/Screens/play.py --short ;;
     "peers") swift_tests "$1" --filter '^PeerNetworkTests\.' --skip '(HostilePeer|CrowdedListener|HostileGuest|Authors|Siege)Tests' ;;
@@ -82,6 +83,7 @@ documents
 repositories, stores and loops
 the linters
 the Vim plugin's tests
+the Neovim plugin's tests
 the Emacs plugin's tests
 a scenario on the screens of all editors
 peers

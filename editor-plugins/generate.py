@@ -12,7 +12,7 @@ Of a command the description has, besides its name, its arguments and what it do
     plug      whether there is a <Plug> map
     key       its key behind the prefix of Emacs
     vim, lua  what it calls
-    flow      instead of those: the request that it makes. `confirm`: asks first, but not with !; `about`: the note of the current buffer, or of a list; `argument`: the
+    flow      instead of those: the request that it makes. `confirm`: asks first, but not with !, and of an item of a meeting `confirmItem`; `about`: the note of the current buffer, or of a list; `argument`: the
               member that the argument becomes; `prompt`: asks for it; `isFile`; `params`: what else is sent; `opens`: whether it
               opens what the answer names; `say`: what is said then, with the argument for {}, by default what the service says
     emacs     where the command is generated for Emacs, too: its docstring `doc`, what is said while it `waiting`s, its own `prompt`
@@ -173,7 +173,7 @@ def lisp_flow(command):
     parts += [f":first :{flow['first']}", f":prompt {lisp_value(flow['prompt'])}"] if "first" in flow else []
     parts += [f":params {lisp_value(own.get('params', flow.get('params')))}"] if "params" in flow else []
     parts += [f":{name} t" for name in ("isFile", "opens") if name in flow]
-    parts += [f":{name} {lisp_value(flow[name])}" for name in ("say", "confirm") if name in flow]
+    parts += [f":{name} {lisp_value(flow[name])}" for name in ("say", "confirm", "confirmItem") if name in flow]
     parts.append(f":waiting {lisp_value(own['waiting'])}")
     return f"({command['name']}\n     " + "\n     ".join(parts) + ")"
 

@@ -13,7 +13,7 @@ import Synchronization
 public final class SQLiteStore: StorageProvider {
   private let file: DatabaseFile
   private let queue = DispatchQueue(label: "notes-lsp.store", qos: .userInitiated)
-  private let waiting = Mutex<[Commit]>([])
+  private let waiting = Mutex(Waiting())
   private let log = Logger(label: "store")
 
   /// Opens the store in `directory`, which is created, for its owner only, if it is missing. Imports a store of plain files in
@@ -137,7 +137,7 @@ public final class SQLiteStore: StorageProvider {
   public func setAside(_ item: StoredItem) async throws(StorageError) {
     let text = try StoreSchema.text(of: item.key)
     let found = Int64(Date().timeIntervalSince1970 * 1000)
-    try await write { database in
+    try await write(byteCount: item.data.count) { database in
       try database.execute(
         sql: """
           INSERT INTO damaged (key, sha256, bytes, found)
@@ -159,7 +159,7 @@ public final class SQLiteStore: StorageProvider {
     }
     guard !steps.isEmpty else { return }
     let all = steps
-    try await write { database in
+    try await write(byteCount: all.reduce(0) { $0 + $1.byteCount }) { database in
       for step in all { try step.carryOut(in: database) }
     } whenStored: {
       for case .update(_, let data, let record) in all { record.isStored(data) }
@@ -171,6 +171,13 @@ public final class SQLiteStore: StorageProvider {
     case remove(String)
     case removeRange(StorageKey)
     case update(String, Data, SharedRecord)
+
+    var byteCount: Int {
+      switch self {
+      case .save(_, let data), .update(_, let data, _): data.count
+      case .remove, .removeRange: 0
+      }
+    }
 
     func carryOut(in database: Database) throws {
       switch self {
@@ -192,17 +199,43 @@ public final class SQLiteStore: StorageProvider {
 
   // MARK: Committing together
 
+  /// The most commits that wait or are being made: many more than all open documents need while the file is locked.
+  static let maximumCommits = 1 << 14
+  static let maximumByteCount = 256 << 20
+
   private struct Commit: Sendable {
+    var byteCount: Int
     var body: @Sendable (Database) throws -> Void
     var whenStored: @Sendable () -> Void
     var continuation: CheckedContinuation<StorageError?, Never>
   }
 
+  private struct Waiting {
+    var commits: [Commit] = []
+    /// Of these, and of those that are being made.
+    private var count = 0
+    private var byteCount = 0
+
+    /// False if there is no room.
+    mutating func append(_ commit: Commit) -> Bool {
+      guard count == 0 || count < maximumCommits && byteCount + commit.byteCount <= maximumByteCount else {
+        return false
+      }
+      commits.append(commit)
+      (count, byteCount) = (count + 1, byteCount + commit.byteCount)
+      return true
+    }
+
+    mutating func ended(_ commit: Commit) { (count, byteCount) = (count - 1, byteCount - commit.byteCount) }
+  }
+
   private func write(
-    _ body: @escaping @Sendable (Database) throws -> Void, whenStored: @escaping @Sendable () -> Void = {}
+    byteCount: Int, _ body: @escaping @Sendable (Database) throws -> Void,
+    whenStored: @escaping @Sendable () -> Void = {}
   ) async throws(StorageError) {
     let error: StorageError? = await withCheckedContinuation { continuation in
-      waiting.withLock { $0.append(Commit(body: body, whenStored: whenStored, continuation: continuation)) }
+      let commit = Commit(byteCount: byteCount, body: body, whenStored: whenStored, continuation: continuation)
+      guard waiting.withLock({ $0.append(commit) }) else { return continuation.resume(returning: .busy) }
       queue.async { self.commitWaiting() }
     }
     if let error { throw error }
@@ -212,15 +245,20 @@ public final class SQLiteStore: StorageProvider {
   /// that a bad one does not prevent the others.
   private func commitWaiting() {
     let commits = waiting.withLock { waiting in
-      defer { waiting = [] }
-      return waiting
+      defer { waiting.commits = [] }
+      return waiting.commits
     }
     guard !commits.isEmpty else { return }
     if commits.count > 1, transaction(commits) == nil {
-      for commit in commits { commit.continuation.resume(returning: nil) }
+      for commit in commits { end(commit, nil) }
     } else {
-      for commit in commits { commit.continuation.resume(returning: transaction([commit])) }
+      for commit in commits { end(commit, transaction([commit])) }
     }
+  }
+
+  private func end(_ commit: Commit, _ error: StorageError?) {
+    waiting.withLock { $0.ended(commit) }
+    commit.continuation.resume(returning: error)
   }
 
   private func transaction(_ commits: [Commit]) -> StorageError? {

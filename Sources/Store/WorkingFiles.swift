@@ -49,11 +49,7 @@ public actor WorkingFiles {
 
   /// The file, unless it still has `mark`.
   public func look(_ path: String, since mark: Mark?) throws(Failure) -> Sight {
-    let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
-    guard descriptor >= 0 else {
-      if errno == ENOENT || errno == ENOTDIR { return .missing }
-      throw .system(path: path, operation: "open", code: errno)
-    }
+    guard let descriptor = try openToRead(path) else { return .missing }
     defer { close(descriptor) }
     var found = try self.mark(of: descriptor, path)
     if found == mark { return .unchanged }
@@ -67,6 +63,22 @@ public actor WorkingFiles {
       bytes = try readAll(descriptor, path, expecting: found.byteCount)
     }
     return .found(bytes, found)
+  }
+
+  /// Nil if there is no such file.
+  private func openToRead(_ path: String) throws(Failure) -> Int32? {
+    let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+    if descriptor >= 0 { return descriptor }
+    if errno == ENOENT || errno == ENOTDIR { return nil }
+    throw .system(path: path, operation: "open", code: errno)
+  }
+
+  /// Throws if there is a file that cannot be read, without reading it.
+  private func checkIsReadable(_ path: String) throws(Failure) {
+    guard let descriptor = try openToRead(path) else { return }
+    defer { close(descriptor) }
+    let byteCount = try mark(of: descriptor, path).byteCount
+    guard byteCount <= Self.maximumByteCount else { throw .tooLarge(path: path, byteCount: byteCount) }
   }
 
   /// How many times to read a file again that changes during reading.
@@ -126,7 +138,7 @@ public actor WorkingFiles {
   /// symbolic link is followed once, to the file it names.
   ///
   /// The old file keeps a second name until it has been read once more afterwards, so that nothing is missed which
-  /// another program wrote into it a moment before.
+  /// another program wrote into it a moment before. A file that cannot be read is not replaced.
   ///
   /// - Returns: the file's content, if it is not the expected one.
   public func replace(_ path: String, _ bytes: [UInt8], of expected: [UInt8]?) throws(Failure) -> [UInt8]? {
@@ -151,24 +163,31 @@ public actor WorkingFiles {
     unlink(old)
     defer { unlink(old) }
     for _ in 0..<3 {
+      try checkIsReadable(target)
       if link(target, old) == 0 {
         guard rename(new, target) == 0 else { throw .system(path: target, operation: "rename", code: errno) }
-        return contents(of: old, expecting: expected)
+        do throws(Failure) {
+          return try contents(of: old, expecting: expected)
+        } catch {
+          // Another program has just made it too large.
+          rename(old, target)
+          throw error
+        }
       }
       guard errno == ENOENT else { break }
       if link(new, target) == 0 { return nil }
       guard errno == EEXIST else { break }
     }
     // This file system knows no second names.
-    let before = contents(of: target, expecting: expected)
+    let before = try contents(of: target, expecting: expected)
     guard rename(new, target) == 0 else { throw .system(path: target, operation: "rename", code: errno) }
     return before
   }
 
-  /// The content of a file; nil if it cannot be read. Needs no memory if the content is as expected.
-  private func contents(of path: String, expecting expected: [UInt8]?) -> [UInt8]? {
+  /// The content of a file; nil if there is none. Needs no memory if the content is as expected.
+  private func contents(of path: String, expecting expected: [UInt8]?) throws(Failure) -> [UInt8]? {
     if let expected, holds(path, expected) { return expected }
-    return try? read(path)
+    return try read(path)
   }
 
   /// Whether a file contains these bytes and nothing else, and does not change during the comparison.
@@ -262,6 +281,42 @@ public actor WorkingFiles {
       throw .system(path: path, operation: "remove", code: errno)
     }
     synchronizeFolder(of: path)
+  }
+
+  /// Removes a file that contains `expected`; leaves one with another content alone. Of a symbolic link to a file, removes only the
+  /// link.
+  ///
+  /// - Returns: the file's content, if it is not the expected one. If two programs write the file during the call, no file has the
+  ///   content that the first one wrote.
+  public func remove(_ path: String, of expected: [UInt8]) throws(Failure) -> [UInt8]? {
+    guard holds(path, expected) else { return try read(path) }
+    let aside = Self.temporaryName(for: path) + "-"
+    var info = stat()
+    // Left by a process that died just when another program wrote the file.
+    guard lstat(aside, &info) != 0 else { throw .system(path: aside, operation: "remove", code: EEXIST) }
+    guard rename(path, aside) == 0 else {
+      if errno == ENOENT || errno == ENOTDIR { return nil }
+      throw .system(path: path, operation: "remove", code: errno)
+    }
+    defer { synchronizeFolder(of: path) }
+    guard !holds(aside, expected) else {
+      try remove(aside)
+      return nil
+    }
+    let isBack = putBack(aside, as: path)
+    let found = try read(isBack ? path : aside)
+    if !isBack { try remove(aside) }
+    return found
+  }
+
+  /// Gives a file its name again. False if another program has made a new file of this name.
+  private func putBack(_ aside: String, as path: String) -> Bool {
+    if link(aside, path) == 0 {
+      unlink(aside)
+      return true
+    }
+    var info = stat()
+    return errno != EEXIST && lstat(path, &info) != 0 && rename(aside, path) == 0
   }
 
   /// The umask removes the permissions that the person does not grant to others.

@@ -82,6 +82,14 @@ struct WorkingFileAdapter: WorkingFileAccess {
     }
   }
 
+  func remove(_ path: String, of expected: [UInt8]) async throws(WorkingFileError) -> [UInt8]? {
+    do {
+      return try await files.remove(path, of: expected)
+    } catch {
+      throw WorkingFileError(error)
+    }
+  }
+
   func replace(_ path: String, _ bytes: [UInt8], of expected: [UInt8]?) async throws(WorkingFileError) -> [UInt8]? {
     do {
       return try await files.replace(path, bytes, of: expected)

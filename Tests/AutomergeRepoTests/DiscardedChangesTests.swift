@@ -135,6 +135,24 @@ import Testing
     return (note, mine, kept, chunks)
   }
 
+  @Test func whatWasCommittedIsStoredThoughTheMergeAfterItFails() async throws {
+    let repo = world.start("guest")
+    let note = try repo.create(Document.note("milk"))
+    try await world.flush("guest")
+    let before = note.document.heads()
+    try note.splice(0, "never taken ")
+    try await world.flush("guest")
+    try note.discard(Set(note.document.changes(since: before).map(\.hash)), goingOnAs: ActorId())
+    world.stores["guest"]?.failLoads(true)
+    try await world.flush("guest")
+    #expect(note.isStored && note.storageProblem != nil)
+    // The merge is tried again.
+    world.stores["guest"]?.failLoads(false)
+    try await world.clock.run(until: "the store is well") { note.storageProblem == nil }
+    #expect(try await repo.storage?.loadRange([note.id.description, "incremental"]) == [])
+    #expect(try await restarted(note.id).document.content() == "milk")
+  }
+
   private func restarted(_ id: DocumentId) async throws -> DocHandle {
     world.crash("guest")
     world.start("guest")

@@ -46,6 +46,21 @@ import Testing
     #expect(!isSent(sync.receive(.accessChanged(peer, .write), document: document)))
   }
 
+  @Test func ofPeersThatHaveGoneTheLatestAreRemembered() throws {
+    let document = try Document.note("start")
+    var sync = DocumentSync(phase: .ready)
+    for number in 0..<1000 {
+      let peer = PeerId("mal-\(number)")
+      _ = sync.receive(.connected(peer, access: .write), document: document)
+      _ = sync.receive(.disconnected(peer), document: document)
+    }
+    #expect(sync.departed.count == DepartedPeers.maximumCount)
+    #expect(sync.departed.contains(PeerId("mal-999")) && !sync.departed.contains(PeerId("mal-0")))
+    // One that returns is no longer among them.
+    _ = sync.receive(.connected(PeerId("mal-999"), access: .write), document: document)
+    #expect(sync.departed.count == DepartedPeers.maximumCount - 1)
+  }
+
   @Test func whatAnUnreadableMessageAnnouncedIsForgotten() throws {
     let theirs = try Document.note("milk")
     var sync = DocumentSync(phase: .ready)

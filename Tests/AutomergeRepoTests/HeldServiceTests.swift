@@ -134,6 +134,48 @@ import Testing
     try await held.bothType()
   }
 
+  /// A network whose peers have all shown one token.
+  private final class TokenNetwork: NetworkProvider {
+    weak var delegate: (any NetworkDelegate)?
+    nonisolated init() {}
+    func start(as local: LocalPeer, delegate: any NetworkDelegate) { self.delegate = delegate }
+    func stop() {}
+    func send(_ message: RepoMessage, to peer: PeerId) {}
+    func disconnect(_ peer: PeerId) { delegate?.network(self, disconnected: peer) }
+    func proof(of peer: PeerId) -> PeerProof? { .token("secret") }
+    func connect(_ peer: PeerId) { delegate?.network(self, connected: peer, metadata: PeerMetadata()) }
+  }
+
+  @Test @AutomergeRepo func aTokenHasOneBudgetWhateverItsHoldersCallThemselves() async throws {
+    let held = try await Held()
+    let (first, second, ben, tokens) = (PeerId("mal-1"), PeerId("mal-2"), PeerId("ben"), TokenNetwork())
+    let turns = held.ana.connections.turns
+    held.ana.add(tokens)
+    tokens.connect(first)
+    turns.end(first, excess: 2 * IncomingTurns.excessByteCount)
+    tokens.disconnect(first)
+    tokens.connect(second)
+    #expect(turns.isInDebt(second) && !turns.isInDebt(ben))
+    // A message is paid for even if its peer goes while it is read.
+    held.world.clock.advance(by: .seconds(600))
+    #expect(!turns.isInDebt(second))
+    #expect(await turns.begin(second, for: tokens))
+    tokens.disconnect(second)
+    turns.end(second, excess: 2 * IncomingTurns.excessByteCount)
+    tokens.connect(first)
+    #expect(turns.isInDebt(first))
+  }
+
+  @Test @AutomergeRepo func accountsThatHaveTheirBudgetAgainAreClosed() throws {
+    let clock = ManualClock()
+    let turns = IncomingTurns(clock: clock) { _ in nil }
+    for number in 0..<1000 {
+      turns.end(PeerId("peer-\(number)"), excess: IncomingTurns.excessByteCount / 2)
+      clock.advance(by: .seconds(1))
+    }
+    #expect(turns.accountCount <= IncomingTurns.maximumAccounts)
+  }
+
   @Test @AutomergeRepo func whatWaitsOfAllPeersTogetherIsLimited() async throws {
     let held = try await Held()
     let (ana, ben, eva, mal) = (PeerId("ana"), PeerId("ben"), PeerId("eva"), PeerId("mal"))

@@ -1,8 +1,9 @@
 import Automerge
-import AutomergeRepo
 import RepoTestSupport
 import TestSupport
 import Testing
+
+@testable import AutomergeRepo
 
 /// What people are told of a peer's copy while the first sync of a large note takes many messages.
 @Suite struct PeerProgressTests {
@@ -37,6 +38,22 @@ import Testing
     let mine = try #require(world.repos["b"]?.handle(of: theirs.id))
     #expect(mine.percentReceived(from: Self.a) == nil)
     #expect(try mine.document.content() == theirs.document.content())
+  }
+
+  @Test func ofPeersThatHaveGoneTheLatestAreRemembered() {
+    var progress = PeerProgress(heads: [])
+    for number in 0..<1000 {
+      for isSending in [true, false] {
+        let link = SyncLink(to: PeerId("mal-\(number)-\(isSending)"), access: .write, shared: SyncState())
+        func status(_: Int) -> PeerProgress.Status { .init(isEqual: true, refuses: false, isSending: isSending) }
+        _ = progress.compare([link], status)
+        progress.note([link], status)
+      }
+      progress.changed(to: [])
+    }
+    #expect(progress.equalAt.count <= PeerProgress.maximumGone + 1)
+    #expect(progress.totals.count <= PeerProgress.maximumGone + 1)
+    #expect(progress.pendingCount(for: PeerId("mal-999-true")) == 1)
   }
 
   /// The first message has thousands of pieces, which are applied in several portions.

@@ -147,10 +147,14 @@ import Testing
     }
 
     func receive(_ data: Data, on document: DocumentId, from peer: PeerId) {
+      receive(.sync(data), on: document, from: peer)
+    }
+
+    func receive(_ content: RepoMessage.Content, on document: DocumentId, from peer: PeerId) {
       delegate?.network(
         self,
         received: .document(
-          .init(senderId: peer, targetId: PeerId("a"), documentId: document, content: .sync(data))), from: peer)
+          .init(senderId: peer, targetId: PeerId("a"), documentId: document, content: content)), from: peer)
     }
   }
 
@@ -195,5 +199,29 @@ import Testing
     world.stores["a"]?.goOnLoading()
     try await world.clock.run(until: "the others are read again") { gate.paused.isEmpty }
     #expect(gate.connected.count == 2)
+  }
+
+  /// A million of them would need little more than a megabyte of the network, and much more memory and time here.
+  @Test(arguments: [RepoMessage.Content.sync(Data([0])), .unavailable]) @AutomergeRepo
+  func shortMessagesThatWaitBehindALargeOneCountToo(content: RepoMessage.Content) async throws {
+    let world = RepoWorld(random: RandomSource(SeededGenerator(seed: 32)))
+    let repo = world.start("a", policy: Silent())
+    let note = try repo.create(try .note("text"))
+    let (gate, mal) = (Gate(), PeerId("mal"))
+    repo.add(gate)
+    gate.connect(mal)
+    gate.receive(Data(count: 33 << 10), on: note.id, from: mal)
+    #expect(!note.incoming.isEmpty)
+    var shortCount = 0
+    while gate.paused.isEmpty, shortCount < 1 << 14 {
+      gate.receive(content, on: note.id, from: mal)
+      shortCount += 1
+    }
+    #expect(gate.paused == [mal] && shortCount < 1 << 13)
+    try await world.clock.run(until: "all are handled") { note.incoming.isEmpty }
+    #expect(gate.paused.isEmpty)
+    // Nothing is left of what was counted.
+    gate.receive(Data(count: 1000 << 10), on: note.id, from: mal)
+    #expect(gate.paused.isEmpty)
   }
 }

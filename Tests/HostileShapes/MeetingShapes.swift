@@ -117,7 +117,7 @@ public struct MeetingShapes {
         if !received.isFromFriend { unseen[received.nonce] = now }
       case .granted(let received, _):
         try Broken.unless(accepted.contains(received.id), "granted what our person has not accepted")
-      case .grant(let sent):
+      case .grant(let sent), .repeatGrant(let sent):
         try Broken.unless(invited.contains(sent.id) && agreed.contains(sent.id), "granted to one that has not accepted")
         try Broken.unless(
           sent.code == nil || confirmed.contains(sent.id), "granted before our person has compared the digits")

@@ -17,6 +17,8 @@ final class FakeNetwork: PeerMessaging, SharedDocuments {
   /// The messages that were sent, with their receivers.
   var sent: [(type: String, fields: [String: CBOR], peer: PeerId)] = []
   var complaints: [PeerId] = []
+  /// The documents about which the policy was asked again.
+  var reconsidered: [DocumentId] = []
   /// The documents that are here.
   var documents: Set<DocumentId> = []
 
@@ -25,7 +27,7 @@ final class FakeNetwork: PeerMessaging, SharedDocuments {
   func handle(of id: DocumentId) -> DocHandle? { nil }
   func isHere(_ id: DocumentId) async throws(StorageError) -> Bool { documents.contains(id) }
   func fetch(_ id: DocumentId) async {}
-  func policyChanged(for document: DocumentId?) {}
+  func policyChanged(for document: DocumentId?) { if let document { reconsidered.append(document) } }
 }
 
 /// Links that are always there, and note what is wanted of them.

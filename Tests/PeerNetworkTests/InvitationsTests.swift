@@ -195,6 +195,9 @@ private struct Pair {
           if case .confirm(let sent) = effect {
             queue += pair.atAna.confirm(sent.id, areEqual: true).map { (true, $0) }
           }
+          if case .repeatGrant(let sent) = effect {
+            queue.append((true, .send(.granted(sent.access), invitation: sent.id, to: ben)))
+          }
           if case .grant(let sent) = effect {
             queue.append((true, .send(.granted(sent.access), invitation: sent.id, to: ben)))
           }

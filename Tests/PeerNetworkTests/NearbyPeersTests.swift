@@ -19,9 +19,9 @@ import Testing
   @Test func aPeerIsThereForAsLongAsAnyInterfaceHearsIt() {
     var nearby = NearbyPeers(local: local)
     let first = nearby.hear(announcement(of: ben), at: "10.0.0.2", from: source(1))
-    #expect(first == .appeared(.init(peer: ben, name: "Ben", addresses: [PeerAddress(host: "10.0.0.2", port: 7000)])))
-    #expect(nearby.hear(announcement(of: ben), at: "10.0.0.2", from: source(1)) == nil)
-    guard case .changed(let both)? = nearby.hear(announcement(of: ben), at: "192.168.0.2", from: source(2)) else {
+    #expect(first == [.appeared(.init(peer: ben, name: "Ben", addresses: [PeerAddress(host: "10.0.0.2", port: 7000)]))])
+    #expect(nearby.hear(announcement(of: ben), at: "10.0.0.2", from: source(1)) == [])
+    guard case .changed(let both)? = nearby.hear(announcement(of: ben), at: "192.168.0.2", from: source(2)).first else {
       Issue.record("another address is news")
       return
     }
@@ -39,10 +39,10 @@ import Testing
 
   @Test func newNamesAreHeardAndOurselvesAreNot() {
     var nearby = NearbyPeers(local: local)
-    #expect(nearby.hear(announcement(of: local), at: "10.0.0.1", from: source(1)) == nil)
+    #expect(nearby.hear(announcement(of: local), at: "10.0.0.1", from: source(1)) == [])
     _ = nearby.hear(announcement(of: ben), at: "10.0.0.2", from: source(1))
-    guard case .changed(let renamed)? = nearby.hear(announcement(of: ben, name: "B"), at: "10.0.0.2", from: source(1))
-    else {
+    let changes = nearby.hear(announcement(of: ben, name: "B"), at: "10.0.0.2", from: source(1))
+    guard case .changed(let renamed)? = changes.first else {
       Issue.record("a name is news")
       return
     }
@@ -53,10 +53,26 @@ import Testing
     var nearby = NearbyPeers(local: local)
     let eve = Identity().peerId
     _ = nearby.hear(announcement(of: ben), at: "10.0.0.2", from: source(1))
-    _ = nearby.hear(announcement(of: eve, name: "Ben"), at: "10.0.0.2", from: source(1))
+    let changes = nearby.hear(announcement(of: eve, name: "Ben"), at: "10.0.0.2", from: source(1))
+    #expect(changes.first == .vanished(ben, name: "Ben"))
+    guard case .appeared(let other)? = changes.last else {
+      Issue.record("another peer is news")
+      return
+    }
+    #expect(other.peer == eve)
     #expect(nearby.peers.map(\.peer) == [eve])
     // A record of ours, reflected, ends what was heard there.
-    #expect(nearby.hear(announcement(of: local), at: "10.0.0.2", from: source(1)) == .vanished(eve, name: "Ben"))
+    #expect(nearby.hear(announcement(of: local), at: "10.0.0.2", from: source(1)) == [.vanished(eve, name: "Ben")])
+    // What is still heard of it elsewhere stays.
+    _ = nearby.hear(announcement(of: ben), at: "10.0.0.2", from: source(1))
+    _ = nearby.hear(announcement(of: ben), at: "192.168.0.2", from: source(2))
+    guard
+      case .changed(let rest)? = nearby.hear(announcement(of: eve), at: "10.0.0.2", from: source(1)).first
+    else {
+      Issue.record("one address less is news")
+      return
+    }
+    #expect(rest.peer == ben && rest.addresses.map(\.host) == ["192.168.0.2"])
   }
 
   @Test func aFloodIsForgotten() {
@@ -87,7 +103,7 @@ import Testing
     #expect(Announcement(texts: good, port: 7000)?.name == String(id.prefix(8)))
     var nearby = NearbyPeers(local: local)
     for host in ["", "0.0.0.0", "::", "evil.example.org", "10.0.0.2; rm", "*"] {
-      #expect(nearby.hear(Announcement(texts: good, port: 1), at: host, from: source(1)) == nil)
+      #expect(nearby.hear(Announcement(texts: good, port: 1), at: host, from: source(1)) == [])
     }
   }
 

@@ -102,6 +102,35 @@ import UV
     }
   }
 
+  @Test func ofManyNamesOfAPeerOneWaitsForTheStoreAndTheLastIsStored() async throws {
+    try await TestLoop.run { loop in
+      let disk = InMemoryStorage()
+      let storage = FaultyStorage(disk)
+      let registry = try await DirectoryFixture(storage: storage).registry
+      let peer = Identity().peerId
+      storage.holdSaves(of: "peers")
+      for number in 1...100 { _ = registry.remember(peer, name: "Ben \(number)", addresses: []) }
+      try await eventually("a write", on: loop) { storage.heldSaveCount > 0 }
+      registry.pin(peer)
+      for number in 101...200 { _ = registry.remember(peer, name: "Ben \(number)", addresses: []) }
+      storage.holdSaves(of: nil)
+      try await eventually("all is stored", on: loop) { registry.saving.isEmpty }
+      #expect(storage.saveCount == 2)
+      let stored = try await DirectoryFixture(storage: disk).registry.known[peer]
+      #expect(stored == registry.known[peer] && stored?.name == "Ben 200" && stored?.isPinned == true)
+      // Nothing new, so there is nothing to store.
+      _ = registry.remember(peer, name: "Ben 200", addresses: [])
+      #expect(registry.saving.isEmpty)
+      // What could not be stored is stored when the peer is heard of again.
+      storage.failSaves(1)
+      for name in ["Ben 200", "Ben"] {
+        _ = registry.remember(peer, name: "Ben", addresses: [])
+        try await eventually("the write ends", on: loop) { registry.saving.isEmpty }
+        #expect(try await DirectoryFixture(storage: disk).registry.known[peer]?.name == name)
+      }
+    }
+  }
+
   @Test func guestsThatNoHostListsAreForgottenUnlessOurPersonHasDecided() async throws {
     try await TestLoop.run { _ in
       let scene = try await DirectoryFixture()

@@ -126,6 +126,41 @@ import UV
     }
   }
 
+  @Test func callersThatProveNothingLockNoSiblingOut() async throws {
+    try await TestLoop.run { loop in
+      let clock = PatientClock(loop)
+      @AutomergeRepo func process(_ name: String) throws -> (provider: StoreSiblingProvider, address: PeerAddress) {
+        let repo = Repo(peerId: PeerId(name), sharePolicy: ShareNothing(), clock: clock)
+        let provider = try StoreSiblingProvider(loop: loop, clock: clock) { _ in true }
+        let address = try provider.listen(at: PeerAddress(host: "127.0.0.1", port: 0))
+        repo.add(provider)
+        return (provider, address)
+      }
+      let (one, other) = (try process("one"), try process("other"))
+      other.provider.found([:])
+      let limit = StoreSiblingProvider.maximumStrangersPerAddress
+      var silent: [RawPeer] = []
+      for count in 1...limit + 3 {
+        silent.append(try await RawPeer.connect(to: other.address, on: loop, isEncrypted: false))
+        try await eventually("accepted", on: loop) { other.provider.connectionCount >= min(count, limit) }
+      }
+      try await eventually("the oldest make room", on: loop) { silent.prefix(3).allSatisfy(\.isClosed) }
+      #expect(other.provider.connectionCount == limit && silent.dropFirst(3).allSatisfy { !$0.isClosed })
+      other.provider.found([one.provider.key: one.provider.addresses])
+      one.provider.found([other.provider.key: other.provider.addresses])
+      try await eventually("a link", on: loop) { !one.provider.siblings.isEmpty && !other.provider.siblings.isEmpty }
+      // The sibling no longer counts among them.
+      for _ in 0..<limit + 1 {
+        silent.append(try await RawPeer.connect(to: other.address, on: loop, isEncrypted: false))
+      }
+      try await eventually("the others make room", on: loop) { silent.prefix(limit + 3).allSatisfy(\.isClosed) }
+      #expect(!one.provider.siblings.isEmpty && !other.provider.siblings.isEmpty)
+      for raw in silent { raw.stream.close() }
+      one.provider.stop()
+      other.provider.stop()
+    }
+  }
+
   @Test func onlyADocumentThatBothHaveOpenIsSpokenOf() async throws {
     try await TestLoop.run { loop in
       let clock = PatientClock(loop)

@@ -129,6 +129,24 @@ import Testing
     #expect(try redeem(&book, secret) == .refused(.ticketInvalid))
   }
 
+  @Test func anExpiredTicketIsStoredOnceHoweverOftenItIsPresented() async throws {
+    let (note, secret) = (try document(), secret)
+    try await TestLoop.run { loop in
+      let storage = FaultyStorage(InMemoryStorage())
+      let scene = try await DirectoryFixture(storage: storage)
+      _ = try await scene.tickets.issue(
+        note, secret: secret, access: .write, uses: 1, expiresIn: .seconds(-5), addresses: [])
+      #expect(storage.saveCount == 1)
+      storage.holdSaves(of: "tickets")
+      for _ in 0..<100 { scene.tickets.presented(secret, for: note, by: PeerId("eve")) }
+      #expect(scene.network.sent.count == 100)
+      try await eventually("its expiry is being stored", on: loop) { storage.heldSaveCount > 0 }
+      storage.holdSaves(of: nil)
+      try await scene.tickets.save()
+      #expect(storage.saveCount == 3)
+    }
+  }
+
   @Test func aClockThatIsSetBackGivesNoTicketMoreTime() throws {
     var book = TicketBook()
     book.issue(

@@ -31,4 +31,25 @@ import UV
       #expect(later.registry.isBlocked(ben) && later.grants.access(note, for: ben) == .none)
     }
   }
+
+  @Test func aBlockedPeerHasLostEverythingBeforeTheStoreAnswers() async throws {
+    try await TestLoop.run { loop in
+      let faulty = FaultyStorage(InMemoryStorage())
+      let scene = try await DirectoryFixture(storage: faulty)
+      let (ben, note) = (Identity().peerId, try DirectoryFixture.document(1))
+      let secret = [UInt8](repeating: 5, count: Ticket.secretByteCount)
+      _ = try await scene.tickets.issue(
+        note, secret: secret, access: .write, uses: 1, expiresIn: nil, addresses: [])
+      scene.tickets.presented(secret, for: note, by: ben)
+      try await eventually("Ben has it", on: loop) { scene.network.reconsidered == [note] }
+      scene.network.reconsidered = []
+      faulty.holdSaves(of: KnownPeer.ticketsKey[0])
+      let decision = Task { @AutomergeRepo in try await scene.trust.decide(.blocked, about: ben, name: nil) }
+      try await eventually("the store is asked", on: loop) { faulty.heldSaveCount > 0 }
+      #expect(scene.provider.disconnected == [ben] && scene.provider.wanted[ben] == nil)
+      #expect(scene.grants.access(note, for: ben) == .none && scene.network.reconsidered == [note])
+      faulty.holdSaves(of: nil)
+      try await decision.value
+    }
+  }
 }

@@ -6,6 +6,8 @@ import Synchronization
 public final class FaultyStorage: StorageProvider {
   private struct State {
     var failingSaves = 0
+    /// Of which saves fail; nil for all.
+    var failingPrefix: String?
     var failsLoads = false
     var isDead = false
     /// The loads that wait; nil if none has to.
@@ -21,8 +23,10 @@ public final class FaultyStorage: StorageProvider {
 
   public init(_ base: any StorageProvider) { self.base = base }
 
-  /// The next so many saves find the disk full.
-  public func failSaves(_ count: Int) { state.withLock { $0.failingSaves = count } }
+  /// The next so many saves find the disk full: of all keys, or of those that begin with `prefix`.
+  public func failSaves(_ count: Int, of prefix: String? = nil) {
+    state.withLock { ($0.failingSaves, $0.failingPrefix) = (count, prefix) }
+  }
   public func failLoads(_ fails: Bool) { state.withLock { $0.failsLoads = fails } }
   /// From now on loads wait for `goOnLoading`.
   public func holdLoads() { state.withLock { $0.heldLoads = $0.heldLoads ?? [] } }
@@ -69,7 +73,7 @@ public final class FaultyStorage: StorageProvider {
 
   public func save(_ key: StorageKey, _ data: Data) async throws(StorageError) {
     let fails = state.withLock { state in
-      guard state.failingSaves > 0 else {
+      guard state.failingSaves > 0, state.failingPrefix ?? key.first == key.first else {
         state.saveCount += 1
         return false
       }

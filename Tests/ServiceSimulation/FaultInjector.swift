@@ -17,11 +17,15 @@ final class FaultInjector {
   var heldWays: [Way: Duration] = [:]
   /// Words that may or may not be in the final text: undone, or lost in a power failure before they were stored.
   private(set) var uncertain: Set<String> = []
+  /// Words that may be in the final text twice, or once after one of the two was deleted.
+  private(set) var doubled: Set<String> = []
   /// Words that a service has reported as stored to the person who typed them, and words whose deletion it has reported
   /// as stored to the person who deleted them.
   private var (stored, storedDeletions): (Set<String>, Set<String>) = ([], [])
   /// Who deleted each word.
   var deleters: [String: String] = [:]
+  /// The buffer from which that person deleted it.
+  var deletionBuffers: [String: ModelBuffer] = [:]
   /// The machine on which another program wrote each word.
   var machines: [String: String] = [:]
   var stranger: Stranger?
@@ -47,11 +51,16 @@ final class FaultInjector {
 
   // MARK: What a fault excuses
 
-  /// Call when the service has told the person that everything in a text is stored.
-  func isStored(_ text: String, for person: String, authors: [String: String], deleted: Set<String>) {
+  /// Call when the service of a buffer has told the person that everything in a text is stored. That a word is not in the text
+  /// says that its deletion is stored only if the word was deleted from this buffer: the service of another one may never have
+  /// heard of the word.
+  func isStored(
+    _ text: String, in buffer: ModelBuffer?, for person: String, authors: [String: String], deleted: Set<String>
+  ) {
     let words = Set(text.split(separator: "\n").map(String.init))
     stored.formUnion(words.filter { authors[$0] == person })
-    storedDeletions.formUnion(deleted.filter { deleters[$0] == person && !words.contains($0) })
+    storedDeletions.formUnion(
+      deleted.filter { deleters[$0] == person && deletionBuffers[$0] === buffer && !words.contains($0) })
   }
 
   /// Whether a word must survive a power failure of its author's machine; or its deletion, one of the machine of the
@@ -61,4 +70,6 @@ final class FaultInjector {
   }
 
   func excuse(_ words: Set<String>) { uncertain.formUnion(words) }
+
+  func excuseTwice(_ words: Set<String>) { doubled.formUnion(words) }
 }

@@ -78,6 +78,14 @@ final class SimulatedFiles: WorkingFileAccess {
     if process.isAlive { process.disk.remove(path) }
   }
 
+  func remove(_ path: String, of expected: [UInt8]) async -> [UInt8]? {
+    await process.waitForFiles()
+    guard process.isAlive else { return nil }
+    guard process.disk[path] == expected else { return process.disk[path] }
+    process.disk.remove(path)
+    return nil
+  }
+
   nonisolated func claim(_ name: String, exclusively: Bool) -> (any NoteClaim)? {
     guard AutomergeRepo.assumeIsolated({ process.isAlive }) else { return nil }
     return process.disk.locks.take(name, exclusively: exclusively, by: process.number)

@@ -18,7 +18,7 @@ extension Simulation {
         guard textsAreEqual, documentsAreEqual else { return false }
         // A buffer that was closed while its note was still being opened changes the text later.
         let text = people.flatMap(buffers)[0].text.string
-        return missingWords(text).isEmpty && deleted.isDisjoint(with: text.split(separator: "\n").map(String.init))
+        return missingWords(text).isEmpty && mustBeGone.isDisjoint(with: text.split(separator: "\n").map(String.init))
       }
     } catch {
       throw failure(describeTexts())
@@ -83,6 +83,9 @@ extension Simulation {
     }
   }
 
+  /// The deleted words of which no other copy may stay.
+  private var mustBeGone: Set<String> { deleted.subtracting(injector.doubled) }
+
   /// The words that are neither in the text nor in a recovered text.
   private func missingWords(_ text: String) -> [String] {
     words.subtracting(text.split(separator: "\n").map(String.init)).filter { word in
@@ -112,8 +115,9 @@ extension Simulation {
     let lines = text.split(separator: "\n", omittingEmptySubsequences: false).dropLast().map(String.init)
     let counts = Dictionary(lines.map { ($0, 1) }, uniquingKeysWith: +)
     let problems = [
-      ("lost", Set(missingWords(text))), ("twice", Set(counts.filter { $0.value > 1 }.keys)),
-      ("deleted and here", deleted.filter { counts[$0] != nil }),
+      ("lost", Set(missingWords(text))),
+      ("twice", Set(counts.filter { $0.value > 1 }.keys).subtracting(injector.doubled)),
+      ("deleted and here", mustBeGone.filter { counts[$0] != nil }),
       ("not words", Set(counts.keys).subtracting(words).subtracting(deleted).subtracting(injector.uncertain)),
     ]
     return problems.filter { !$0.1.isEmpty }.map { problem, words in

@@ -20,7 +20,8 @@ extension Simulation {
       person.onStored = { [weak self, weak person] service in
         guard let self, let person else { return }
         self.injector.isStored(
-          service.documentText(self.id), for: person.name, authors: self.authors, deleted: self.deleted)
+          service.documentText(self.id), in: service.buffer, for: person.name, authors: self.authors,
+          deleted: self.deleted)
       }
     }
   }
@@ -117,27 +118,6 @@ extension Simulation {
     (disk.failure, disk.takesJournals) =
       [(.full, false), (.failed(operation: "write", code: EIO), false), (.busy, true)][injector.below(3)]
     clock.schedule(after: injector.duration()) { disk.failure = nil }
-    return true
-  }
-
-  /// Words may be lost unless their author was told that they are stored. The store keeps what it has committed, and
-  /// files keep what was written to them; both are synced. The journal is not.
-  private func loseFlow(of person: SimulatedPerson) -> Bool {
-    guard !person.services.isEmpty, !person.services.contains(where: \.journalIsBroken) else { return false }
-    let gone = words.filter { authors[$0] == person.name && !injector.mustSurvive($0, isDeleted: false) }
-    let back = deleted.filter {
-      injector.deleters[$0] == person.name && !injector.mustSurvive($0, isDeleted: true)
-    }
-    injector.excuse(gone.union(back))
-    words.subtract(gone)
-    deleted.subtract(back)
-    orphans.removeAll { $0.person === person }
-    for service in person.services { person.crash(service) }
-    for run in person.disk.journals.keys.sorted() {
-      guard let journal = person.disk.journals[run], let last = journal.segments.keys.max() else { continue }
-      let bytes = journal.segments[last] ?? []
-      person.disk.journals[run]?.segments[last] = Array(bytes.prefix(injector.below(bytes.count + 1)))
-    }
     return true
   }
 

@@ -80,7 +80,7 @@ extension Simulation {
     let word = String(decoding: buffer.text.bytes[range].dropLast(), as: UTF8.self)
     guard words.remove(word) != nil else { return }
     deleted.insert(word)
-    injector.deleters[word] = person.name
+    (injector.deleters[word], injector.deletionBuffers[word]) = (person.name, buffer)
     note("\(person.name) deletes \(word)")
     buffer.edit(range, with: "")
     buffer.flush()

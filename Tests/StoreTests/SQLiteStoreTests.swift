@@ -102,6 +102,34 @@ import Testing
     #expect(frames < 200)
   }
 
+  @Test func whatWaitsForALockedStoreIsLimited() async throws {
+    let fixture = try StoreFixture()
+    let store = try await fixture.open()
+    let (entered, enter) = AsyncStream<Void>.makeStream()
+    let unlock = DispatchSemaphore(value: 0)
+    async let locked: Void = store.run { _ in
+      enter.yield()
+      unlock.wait()
+    }
+    for await _ in entered { break }
+    let excess = 3
+    try await withThrowingTaskGroup(of: StorageError?.self) { group in
+      for number in 0..<SQLiteStore.maximumCommits + excess {
+        group.addTask {
+          do throws(StorageError) { try await store.save(["d", "\(number)"], Data()) } catch { return error }
+          return nil
+        }
+      }
+      // The others wait for the lock.
+      for _ in 0..<excess { #expect(try await group.next() == .busy) }
+      unlock.signal()
+      for try await error in group { #expect(error == nil) }
+    }
+    try await locked
+    #expect(try await store.children(of: ["d"]).count == SQLiteStore.maximumCommits)
+    try await store.save(["d", "later"], Data())
+  }
+
   @Test func twoStoresSeeWhatTheOtherWrites() async throws {
     let fixture = try StoreFixture()
     let (one, two) = (try await fixture.open(), try await fixture.open())

@@ -57,6 +57,44 @@ import Testing
     #expect(place.outside == (isThere ? "secret" : nil))
   }
 
+  /// Another program has put it there since the caller looked.
+  @Test(arguments: [true, false]) func aFileThatCannotBeReadIsNotReplaced(isExpected: Bool) async throws {
+    let place = try LinkedPlace(isThere: true)
+    defer { place.remove() }
+    let files = WorkingFiles(), expected = isExpected ? Array("one".utf8) : nil
+    let large = place.folder + "/large.md", pipe = place.folder + "/pipe.md"
+    #expect(FileManager.default.createFile(atPath: large, contents: Data("words".utf8)))
+    let byteCount = WorkingFiles.maximumByteCount + 1
+    #expect(truncate(large, byteCount) == 0)
+    #expect(mkfifo(pipe, 0o600) == 0)
+    for (path, failure) in [
+      (large, WorkingFiles.Failure.tooLarge(path: large, byteCount: byteCount)), (pipe, .notAFile(path: pipe)),
+    ] {
+      await #expect(throws: failure) { try await files.replace(path, Array("two".utf8), of: expected) }
+      await #expect(throws: failure) { try await files.remove(path, of: Array("one".utf8)) }
+    }
+    #expect(try FileManager.default.attributesOfItem(atPath: large)[.size] as? Int == byteCount)
+    #expect(try FileHandle(forReadingFrom: URL(filePath: large)).read(upToCount: 5) == Data("words".utf8))
+    #expect(try await files.names(in: place.folder)?.sorted() == ["Shopping.md", "large.md", "pipe.md", "sub"])
+  }
+
+  /// Another program has written the file since the caller read it.
+  @Test func aFileIsRemovedOnlyIfItHasTheExpectedContent() async throws {
+    let place = try LinkedPlace(isThere: true)
+    defer { place.remove() }
+    let files = WorkingFiles(), path = place.folder + "/a.md"
+    #expect(try await files.create(path, Array("two".utf8)))
+    #expect(try await files.remove(path, of: Array("one".utf8)) == Array("two".utf8))
+    #expect(try await files.read(path) == Array("two".utf8))
+    #expect(try await files.remove(path, of: Array("two".utf8)) == nil)
+    #expect(try await files.remove(path, of: Array("two".utf8)) == nil, "there is none")
+    // Of a link, only the link goes.
+    #expect(try await files.remove(place.link, of: Array("none".utf8)) == Array("secret".utf8))
+    #expect(try await files.remove(place.link, of: Array("secret".utf8)) == nil)
+    #expect(place.outside == "secret")
+    #expect(try await files.names(in: place.folder) == ["sub"])
+  }
+
   /// The person keeps the file elsewhere, and has put a link in its place.
   @Test func aNoteGoesOnBehindALinkInPlaceOfItsFile() async throws {
     let place = try LinkedPlace(isThere: true)

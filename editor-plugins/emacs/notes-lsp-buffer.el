@@ -40,6 +40,12 @@
   (let ((name (string-remove-suffix "-mode" (symbol-name major-mode))))
     (if (member name '("text" "fundamental" "gfm")) "markdown" name)))
 
+(defun notes-lsp--describe-position (note position)
+  "Return a phrase that names POSITION in NOTE."
+  (notes-lsp--in-note note
+    (goto-char position)
+    (format "line %d, column %d" (line-number-at-pos position) (current-column))))
+
 (defun notes-lsp--attach (uri &optional id)
   "Open the current buffer as the note at URI, with ID if known.
 Return its state."
@@ -79,6 +85,9 @@ are new to it."
                               (notes-lsp--describe-position note invalid))))
     (notes-lsp--settle note)
     (setf (notes-lsp--note-version note) (1+ notes-lsp--last-version)
+          (notes-lsp--note-read note) 0
+          (notes-lsp--note-unread note) nil
+          (notes-lsp--note-kept note) nil
           (notes-lsp--note-rev note) 0
           (notes-lsp--note-queue note) nil
           (notes-lsp--note-cursor-sent note) nil
@@ -128,6 +137,7 @@ are new to it."
       (notes-lsp--guarded "closing"
         (when (notes-lsp--note-open note)
           (notes-lsp--flush note)
+          (notes-lsp--keep-words note)
           (notes-lsp-service-notify :textDocument/didClose
                                     `(:textDocument (:uri ,(notes-lsp--note-uri note))))))
       (setf (notes-lsp--note-open note) nil)

@@ -59,6 +59,9 @@
   (prover nil :documentation "Timer that will ask for the status.")
   (patience 0.3 :documentation "Seconds until the status is asked for again.")
   (unstored nil :documentation "Since when the text is not stored, or nil.")
+  (read 0 :documentation "The last version that the service has read for certain.")
+  (unread nil :documentation "Since when the service has something to read, or nil.")
+  (kept nil :documentation "The version whose words were kept in a file, or nil.")
   (unshared nil :documentation "Non-nil if it was shared and is no longer.")
   (shown nil :documentation "What the mode line said when it was last drawn.")
   (overlays nil :documentation "Overlays that show the peers.")
@@ -265,12 +268,6 @@ BEGIN, END and OLD-LENGTH are what after-change was told."
           (match-beginning 0)
         raw))))
 
-(defun notes-lsp--describe-position (note position)
-  "Return a phrase that names POSITION in NOTE."
-  (notes-lsp--in-note note
-    (goto-char position)
-    (format "line %d, column %d" (line-number-at-pos position) (current-column))))
-
 (defun notes-lsp--pending-p (note)
   "Return non-nil if NOTE has text the service has not been told."
   (or (notes-lsp--note-full note)
@@ -324,6 +321,7 @@ BEGIN, END and OLD-LENGTH are what after-change was told."
 The state is already that of a note without changes: sending may let other
 processes speak, and so change the buffer again."
   (cl-incf (notes-lsp--note-version note))
+  (unless (notes-lsp--note-unread note) (notes-lsp--await-reading note))
   (notes-lsp-service-notify
    :textDocument/didChange
    `(:textDocument (:uri ,(notes-lsp--note-uri note)
@@ -343,6 +341,8 @@ processes speak, and so change the buffer again."
   (put function 'permanent-local-hook t))
 
 (declare-function notes-lsp--schedule "notes-lsp-gate" (note))
+(declare-function notes-lsp--describe-position "notes-lsp-buffer" (note position))
+(declare-function notes-lsp--await-reading "notes-lsp-unsent" (note))
 
 (provide 'notes-lsp-capture)
 ;;; notes-lsp-capture.el ends here

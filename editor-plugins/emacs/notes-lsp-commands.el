@@ -144,6 +144,12 @@ command does so, and say what came of it."
            (append (list :id (notes-lsp--list-note)) params))
           (t (apply #'notes-lsp--about (notes-lsp--this-note) params)))))
 
+(defun notes-lsp--flow-question (flow row)
+  "Return what FLOW asks first, about ROW or the current note."
+  (let ((note (and (not row) (notes-lsp--current))))
+    (or (and note (plist-get (notes-lsp--note-status note) :item) (plist-get flow :confirmItem))
+        (plist-get flow :confirm))))
+
 (defun notes-lsp--make-request (flow argument row sure)
   "Make the request of FLOW with ARGUMENT, about ROW or the current note.
 If it asks first, do so unless SURE."
@@ -153,7 +159,7 @@ If it asks first, do so unless SURE."
     (when (and member (string-blank-p argument)) (user-error "Notes: A title is needed"))
     (when (eq (plist-get flow :about) 'note) (or row (notes-lsp--this-note)))
     (when (or sure (not (plist-get flow :confirm))
-              (yes-or-no-p (concat (plist-get flow :confirm) " ")))
+              (yes-or-no-p (concat (notes-lsp--flow-question flow row) " ")))
       (notes-lsp--with-answer
           (result (plist-get flow :method) (notes-lsp--flow-params flow row params)
                   :waiting (plist-get flow :waiting) :background (not (plist-get flow :opens))

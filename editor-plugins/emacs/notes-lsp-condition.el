@@ -15,6 +15,7 @@
 (require 'notes-lsp-service)
 (require 'notes-lsp-ask)
 (require 'notes-lsp-capture)
+(require 'notes-lsp-unsent)
 
 (declare-function notes-lsp-mode "notes-lsp" (&optional argument))
 (declare-function notes-lsp--find-note "notes-lsp-gate" (uri))
@@ -27,8 +28,6 @@
 (defconst notes-lsp--first-question 0.3
   "Seconds after a change until the service is asked whether all have it.")
 (defconst notes-lsp--rarest-question 5 "Seconds between two questions at most.")
-(defconst notes-lsp--storing-seconds 2
-  "A text counts as not stored after so long; each key takes a moment.")
 (defconst notes-lsp--maximum-names 3 "More people than this are counted.")
 
 (defvar-local notes-lsp--gone nil "Why this buffer is no note any more, or nil.")
@@ -187,6 +186,7 @@ Called from a message handler."
   ;; While the note is being opened, the answer is about the service.
   (if (not (plist-get told :documents))
       (progn (notes-lsp--take-status note told)
+             (notes-lsp--has-read note version)
              (setf (notes-lsp--note-proven note) version
                    (notes-lsp--note-patience note) notes-lsp--first-question))
     (setf (notes-lsp--note-patience note)
@@ -231,12 +231,12 @@ the buffer when the queue is empty, and nothing else draws the line then."
     (concat "waiting for " (plist-get (notes-lsp--note-status note) :waiting)))
    (t
     (let* ((status (notes-lsp--note-status note))
-           (since (or (notes-lsp--note-unstored note)
-                      (and (notes-lsp--pending-p note) (notes-lsp--stalled))))
+           (since (delq nil (list (notes-lsp--note-unread note) (notes-lsp--note-unstored note)
+                                  (and (notes-lsp--pending-p note) (notes-lsp--stalled)))))
            (network (or (plist-get status :network) "on")))
       (string-join
        (append
-        (and since (>= (- (float-time) since) notes-lsp--storing-seconds) '("not stored"))
+        (and since (>= (- (float-time) (apply #'min since)) notes-lsp--storing-seconds) '("not stored"))
         (and (notes-lsp--read-only-p note) '("read-only"))
         (notes-lsp--company note status)
         (cond ((equal network "on") nil)

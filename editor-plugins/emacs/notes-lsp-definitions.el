@@ -96,6 +96,7 @@
      :method :notes/delete
      :about note
      :confirm "Delete your copy? Others keep theirs."
+     :confirmItem "Delete this item for everyone?"
      :waiting "Deleting…")
     (NotesDeleteForEveryone
      :method :notes/delete

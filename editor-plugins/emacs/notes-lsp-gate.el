@@ -178,6 +178,7 @@ Return non-nil if nothing is left to send.  Meanwhile they come together."
   "Put METHOD with PARAMS into the queue of the note it is about."
   (let ((note (notes-lsp--find-note (plist-get params :uri))))
     (when (and note (notes-lsp--note-open note))
+      (notes-lsp--has-read note (or (plist-get params :version) 0))
       (setf (notes-lsp--note-opened note) nil
             (notes-lsp--note-queue note)
             (nconc (notes-lsp--note-queue note) (list (cons method params))))

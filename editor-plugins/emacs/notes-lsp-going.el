@@ -52,9 +52,9 @@ If no one else is in this note, go to one who is in another."
   "Open a note that the person NAME, or any person, has open, and go there."
   (notes-lsp--with-answer (place :notes/open (list :near (or name ""))
                                  :waiting "Finding where they are…" :what "Where they are")
-    (setq notes-lsp--going-to (plist-get place :near))
+    (setq notes-lsp--going-to (cons (plist-get place :near) notes-lsp--commands-begun))
     (notes-lsp--visit place)
-    (notes-lsp--say "%s is in this note" notes-lsp--going-to)))
+    (notes-lsp--say "%s is in this note" (car notes-lsp--going-to))))
 
 ;;;###autoload
 (defun notes-follow (peer)

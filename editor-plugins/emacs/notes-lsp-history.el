@@ -101,7 +101,8 @@ PARAMS is called with the row on this line; give THEN the result."
     (setq notes-lsp--history-part nil)
     (notes-lsp--ask-history
      :notes/restore
-     (lambda (row) (append (list :heads (plist-get row :heads)) (and part (list :range part))))
+     (lambda (row) (append (list :heads (plist-get row :heads))
+                           (and part (list :range (notes-lsp--part-range part)))))
      (lambda (_ row)
        (notes-lsp--on-news)
        (notes-lsp--say "Restored %s to %s (undo takes it back)"
@@ -115,8 +116,14 @@ With an active region, only the lines from BEGIN to END go back to it."
   (if (derived-mode-p 'notes-history-mode) (notes-history-restore)
     (notes-lsp--show-history
      (funcall (notes-lsp--about (notes-lsp--this-note)))
-     (and begin (list :start (notes-lsp--line-position begin 0)
-                      :end (notes-lsp--line-position end 1))))))
+     (and begin (cons (copy-marker begin) (copy-marker end t))))))
+
+(defun notes-lsp--part-range (part)
+  "Return the lines where PART, a pair of markers, is now."
+  (pcase-let ((`(,begin . ,end) part))
+    (unless (marker-buffer begin) (user-error "Notes: The lines are not open any more"))
+    (with-current-buffer (marker-buffer begin)
+      (list :start (notes-lsp--line-position begin 0) :end (notes-lsp--line-position end 1)))))
 
 ;;;###autoload
 (defun notes-diff ()

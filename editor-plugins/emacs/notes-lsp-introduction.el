@@ -5,7 +5,8 @@
 ;;; Commentary:
 
 ;; The first start asks once for the name that others see, and whether to be
-;; seen on this network.  M-x notes-name changes both.
+;; seen on this network; one who types meanwhile is only told of the question,
+;; which would take what is typed.  M-x notes-name changes both.
 
 ;;; Code:
 
@@ -16,6 +17,13 @@
 (defvar notes-lsp--introduced nil "Non-nil if the person was asked since `notes-name' began.")
 
 (defun notes-lsp--introduce (name)
+  "Ask who this person is, by default NAME, or say that this is to be asked."
+  (if (and (= notes-lsp--commands-begun notes-lsp--commands-at-start)
+           (null unread-command-events) (not (input-pending-p)))
+      (notes-lsp--ask-who name)
+    (notes-lsp--warn "Say which name others see: :NotesName")))
+
+(defun notes-lsp--ask-who (name)
   "Ask who this person is, by default NAME, and tell the service.
 A quit leaves the name, and the person unseen."
   (setq notes-lsp--introduced t)
@@ -48,7 +56,7 @@ Without one, ask for it, and whether to be seen on this network."
                                     :waiting "Asking the service…" :what "Your name")
       ;; At the first start the person was asked before this was answered.
       (unless notes-lsp--introduced
-        (notes-lsp--introduce (plist-get (plist-get result :self) :name))))))
+        (notes-lsp--ask-who (plist-get (plist-get result :self) :name))))))
 
 (provide 'notes-lsp-introduction)
 ;;; notes-lsp-introduction.el ends here

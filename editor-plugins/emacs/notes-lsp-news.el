@@ -116,8 +116,10 @@ of a command has taken its place."
   (unless (or (null text) (string-blank-p text)
               (equal text (caar (last notes-lsp--waiting-news))))
     (notes-lsp--log-line text)
-    (setq notes-lsp--waiting-news
-          (last (append notes-lsp--waiting-news (list (cons text urgent))) notes-lsp--maximum-news))
+    (let ((news (append notes-lsp--waiting-news (list (cons text urgent)))))
+      (when (> (length news) notes-lsp--maximum-news)
+        (setq news (delq (or (cl-find-if-not #'cdr news) (car news)) news)))
+      (setq notes-lsp--waiting-news news))
     (notes-lsp--show-news)))
 
 (defun notes-lsp--forget-news (part)

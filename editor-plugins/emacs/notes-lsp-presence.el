@@ -92,7 +92,9 @@ It stays behind what is inserted at its place."
                           'face (notes-lsp--face 'selection (plist-get peer :color))
                           'priority 10))
     (unless at-end
-      (notes-lsp--overlay note caret (1+ caret) 'face face 'help-echo name
+      (notes-lsp--overlay note caret (1+ caret) 'face face
+                          ;; Emacs takes a backslash for the beginning of a key or a map.
+                          'help-echo (string-replace "\\" "\\=\\" name)
                           'priority 20 'notes-lsp-caret (plist-get peer :peer)))
     (when (or labelled at-end)
       ;; The letter is visible without colours; the letters differ even if two names begin alike.
@@ -183,12 +185,14 @@ It stays behind what is inserted at its place."
 (add-hook 'post-command-hook #'notes-lsp--stop-after-command)
 
 (defvar notes-lsp--going-to nil
-  "The name of the person whose caret point goes to as soon as it is shown.")
+  "The person whose caret point goes to as soon as it is shown, or nil.
+\(NAME . COMMANDS), with the number of commands begun: the next one ends it.")
 
 (defun notes-lsp--arrive (note)
   "Go to the caret of the person that `notes-lsp--going-to' names, in NOTE."
-  (let ((peer (and notes-lsp--going-to
-                   (cl-find notes-lsp--going-to (notes-lsp--note-peers note) :test #'equal
+  (let ((peer (and (eql (cdr notes-lsp--going-to) notes-lsp--commands-begun)
+                   (eq (notes-lsp--note-buffer note) (window-buffer))
+                   (cl-find (car notes-lsp--going-to) (notes-lsp--note-peers note) :test #'equal
                             :key (lambda (peer) (plist-get peer :name))))))
     (when (and peer (notes-lsp--caret-of note (plist-get peer :peer)))
       (setq notes-lsp--going-to nil)

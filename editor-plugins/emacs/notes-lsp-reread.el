@@ -49,10 +49,10 @@ that it has left the text alone."
   "Send what was typed before the file's text takes its place."
   (let ((note (notes-lsp--current)))
     (when note
-      (if (eq notes-lsp--reverting (current-buffer))
-          (notes-lsp--begin-reading note)
-        ;; No one would end it.
-        (notes-lsp--flush note)))))
+      (notes-lsp--flush note)
+      (notes-lsp--keep-words note)
+      ;; Otherwise no one would end it.
+      (when (eq notes-lsp--reverting (current-buffer)) (notes-lsp--begin-reading note)))))
 
 (defun notes-lsp--after-revert ()
   "Open the note again with the text that the file had.

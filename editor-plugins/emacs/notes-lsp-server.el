@@ -38,7 +38,8 @@ another person's service."
         (asks (not noninteractive))
         (params (if (string-empty-p (or token "")) (list :url url) (list :url url :token token))))
     (notes-lsp--with-answer (result :notes/connect params
-                                    :waiting (format "Connecting to %s…" url) :background t)
+                                    :waiting (format "Connecting to %s…" url)
+                                    :what (format "The connection to %s" url))
       (notes-lsp--say "%s" (if (equal (plist-get result :state) "connected")
                                (format "Connected to %s" (plist-get result :url))
                              (format "Not connected yet: %s" (or (plist-get result :message) "no answer"))))

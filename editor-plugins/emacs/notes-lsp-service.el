@@ -26,6 +26,8 @@
 (require 'notes-lsp-reading)
 (require 'notes-lsp-sending)
 
+(defvar notes-lsp--commands-begun)
+(defvar notes-lsp--commands-at-start 0 "How many commands had begun when the service was started.")
 (declare-function notes-lsp--introduce "notes-lsp-introduction" (name))
 (defvar notes-lsp-command)
 (defvar notes-lsp-name)
@@ -261,6 +263,7 @@ Signal a `user-error' if it does not become ready."
 
 (defun notes-lsp--initialize (link)
   "Send the initialize request over LINK."
+  (setq notes-lsp--commands-at-start notes-lsp--commands-begun)
   (jsonrpc-async-request
    link :initialize
    `(:processId ,(emacs-pid)

@@ -11,6 +11,8 @@
 
 (require 'notes-lsp-service)
 
+(require 'notes-lsp-unsent)
+
 (defvar notes-lsp--stored)
 
 (defun notes-lsp--dead-p (process)
@@ -40,9 +42,12 @@ the answer of the service, by which everything is stored, must do."
     (when (notes-lsp-service-ready-p)
       (notes-lsp--guarded "stopping"
         (run-hooks 'notes-lsp--before-stop-hook)
+        (notes-lsp--keep-all-words)
         (let ((process (jsonrpc--process link)) answered)
           (jsonrpc-async-request link :shutdown nil :timeout 3
-                                 :success-fn (lambda (_) (setq answered t notes-lsp--stored leaving))
+                                 :success-fn (lambda (_)
+                                               (setq answered t notes-lsp--stored leaving)
+                                               (notes-lsp--forget-unsent))
                                  :error-fn (lambda (_) (setq answered t))
                                  :timeout-fn #'ignore)
           (set-process-sentinel process #'ignore)
@@ -61,7 +66,9 @@ the answer of the service, by which everything is stored, must do."
   (let ((link notes-lsp--link))
     (if (not (notes-lsp-service-ready-p))
         (progn (notes-lsp-service-stop) (funcall then))
-      (notes-lsp--guarded "stopping" (run-hooks 'notes-lsp--before-stop-hook))
+      (notes-lsp--guarded "stopping"
+        (run-hooks 'notes-lsp--before-stop-hook)
+        (notes-lsp--keep-all-words))
       ;; From here on this process is sent nothing but `shutdown' and `exit'.
       (setq notes-lsp--state 'stopped notes-lsp--link nil)
       (run-hooks 'notes-lsp--down-hook)
@@ -70,7 +77,8 @@ the answer of the service, by which everything is stored, must do."
         ;; Emacs refuses to write to a suspended process; that one is killed at the deadline.
         (ignore-errors
           (jsonrpc-async-request link :shutdown nil :timeout 3
-                                 :success-fn exit :error-fn exit :timeout-fn #'ignore)))
+                                 :success-fn (lambda (_) (notes-lsp--forget-unsent) (funcall exit))
+                                 :error-fn exit :timeout-fn #'ignore)))
       (notes-lsp--await-end link (+ (float-time) 4) then))))
 
 (defun notes-lsp--await-end (link deadline then)

@@ -5,13 +5,34 @@ import Foundation
 /// other work runs in between. Further messages of that peer about the document wait until then.
 @AutomergeRepo
 final class LargeMessages {
+  /// Messages in the order in which they came, and what they count while they wait.
+  private struct Line {
+    /// The next messages, the first one last, and those that came since.
+    private var next: [RepoMessage.Content] = []
+    private var later: [RepoMessage.Content] = []
+    private(set) var byteCount = 0
+
+    mutating func append(_ content: RepoMessage.Content) {
+      later.append(content)
+      byteCount += QueuedMessages.byteCount(of: content)
+    }
+
+    /// - Complexity: O(1) on average
+    mutating func takeFirst() -> RepoMessage.Content? {
+      if next.isEmpty { (next, later) = (later.reversed(), []) }
+      guard let first = next.popLast() else { return nil }
+      byteCount -= QueuedMessages.byteCount(of: first)
+      return first
+    }
+  }
+
   /// A peer's message that is being read, and the messages that wait behind it.
   @AutomergeRepo
   private final class Queue {
     /// Whether the peer could write when its message came.
     let isWriter: Bool
-    var waiting: [RepoMessage.Content] = []
-    /// The size of the message that is being read.
+    var waiting = Line()
+    /// What the message that is being read counts.
     var readByteCount = 0
     /// The peer has gone, or has lost write access: its message no longer counts.
     private(set) var isOver = false
@@ -21,7 +42,7 @@ final class LargeMessages {
 
     init(_ turns: IncomingTurns, isWriter: Bool) { (self.turns, self.isWriter) = (turns, isWriter) }
 
-    var byteCount: Int { waiting.reduce(readByteCount) { $0 + $1.byteCount } }
+    var byteCount: Int { readByteCount + waiting.byteCount }
 
     /// Returns true when a portion of the message may be read; call `endTurn` then. False if the queue is over.
     func beginTurn(of peer: PeerId) async -> Bool {
@@ -36,7 +57,7 @@ final class LargeMessages {
     /// connection.
     func end() {
       isOver = true
-      waiting = []
+      waiting = Line()
       task?.cancel()
       turns.withdraw(self)
     }
@@ -59,7 +80,7 @@ final class LargeMessages {
     case .received(let content, let peer, let access):
       if let queue = queues[peer] {
         queue.waiting.append(content)
-        handle?.repo?.connections.hold(content.byteCount, of: peer)
+        handle?.repo?.connections.hold(QueuedMessages.byteCount(of: content), of: peer)
         return true
       }
       guard Self.isLarge(content, access), let repo = handle?.repo else { return false }
@@ -67,7 +88,7 @@ final class LargeMessages {
       queues[peer] = new
       new.waiting.append(content)
       new.task = Task { await self.readAll(new, from: peer) }
-      repo.connections.hold(content.byteCount, of: peer)
+      repo.connections.hold(QueuedMessages.byteCount(of: content), of: peer)
       return true
     case .connected(let peer, _), .disconnected(let peer), .accessChanged(let peer, .none):
       end(from: peer)
@@ -101,9 +122,8 @@ final class LargeMessages {
 
   private func readAll(_ queue: Queue, from peer: PeerId) async {
     while !queue.isOver, let handle, let repo = handle.repo {
-      guard !queue.waiting.isEmpty else { break }
-      let content = queue.waiting.removeFirst()
-      queue.readByteCount = content.byteCount
+      guard let content = queue.waiting.takeFirst() else { break }
+      queue.readByteCount = QueuedMessages.byteCount(of: content)
       let access = repo.sharing.access(handle.id, for: peer)
       if Self.isLarge(content, access), let data = content.data {
         switch access {
@@ -118,7 +138,7 @@ final class LargeMessages {
       // A queue that is over has given back all that it held.
       guard !queue.isOver else { break }
       queue.readByteCount = 0
-      handle.repo?.connections.hold(-content.byteCount, of: peer)
+      handle.repo?.connections.hold(-QueuedMessages.byteCount(of: content), of: peer)
     }
     if !queue.isOver { queues[peer] = nil }
   }

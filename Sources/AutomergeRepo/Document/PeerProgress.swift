@@ -10,13 +10,16 @@ struct PeerProgress {
     var isSending: Bool
   }
 
+  /// How many peers that are gone are remembered, roughly: a peer without a key may use another id at each connection.
+  static let maximumGone = 256
+
   private(set) var heads: Set<ChangeHash>
   /// How often the document has changed since it was loaded, and that number when each peer last had all of it.
   private var changeCount = 0
-  private var equalAt: [PeerId: Int] = [:]
+  private(set) var equalAt: [PeerId: Int] = [:]
   private var status: [PeerId: Status] = [:]
   /// How many changes each peer has that is sending them, as far as it has said.
-  private var totals: [PeerId: Int] = [:]
+  private(set) var totals: [PeerId: Int] = [:]
 
   init(heads: Set<ChangeHash>) { self.heads = heads }
 
@@ -60,5 +63,15 @@ struct PeerProgress {
   mutating func note(_ links: [SyncLink], _ current: (Int) -> Status) {
     let present = links.indices.filter { !links[$0].isLacking }
     status = Dictionary(uniqueKeysWithValues: present.map { (links[$0].peer, current($0)) })
+    forgetGone()
+  }
+
+  /// Of too many peers that are gone, keeps the half that last had all of the document.
+  private mutating func forgetGone() {
+    if equalAt.count > status.count + Self.maximumGone {
+      let gone = equalAt.filter { status[$0.key] == nil }.sorted { ($0.value, $0.key) > ($1.value, $1.key) }
+      for (peer, _) in gone.dropFirst(Self.maximumGone / 2) { equalAt[peer] = nil }
+    }
+    if totals.count > status.count + Self.maximumGone { totals = totals.filter { status[$0.key] != nil } }
   }
 }

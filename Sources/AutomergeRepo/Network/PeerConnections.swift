@@ -46,7 +46,7 @@ final class PeerConnections {
   /// The ephemeral messages of this run of the program.
   var ephemeral: EphemeralStream
   /// Decides whose large message is read next.
-  private(set) lazy var turns = IncomingTurns(clock: clock)
+  private(set) lazy var turns = IncomingTurns(clock: clock) { [weak self] in self?[$0]?.proof }
   private let clock: any RepoClock
   private let logger: Logger
   private var providers: [any NetworkProvider] = []

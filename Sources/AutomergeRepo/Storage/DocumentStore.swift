@@ -168,34 +168,47 @@ final class DocumentStore {
     work = Task { [storage] in
       do throws(StorageError) {
         if !changes.isEmpty { try await storage.commit(changes) }
-        // A merge that is running may write the removed changes once more. Then they have to be removed again
-        // afterwards.
-        if merges, !self.compaction.isRunning {
-          self.discarded.mustMerge = false
-          _ = try await self.compaction.run()
-        }
-        self.progress.stored(heads)
-        self.wrote(chunks, generation: generation, time: self.clock.now - start, error: nil)
       } catch {
         self.discarded.writeFailed()
-        self.wrote([], generation: generation, time: self.clock.now - start, error: error)
+        return self.wrote([], generation: generation, time: self.clock.now - start, error: error)
       }
+      // A merge that is running may write the removed changes once more. Then they have to be removed again afterwards.
+      let mergeError = merges && !self.compaction.isRunning ? await self.mergeDiscarded() : nil
+      self.progress.stored(heads)
+      self.wrote(
+        chunks, generation: generation, time: self.clock.now - start, error: nil, mergeError: mergeError)
     }
   }
 
+  /// Removes discarded changes from the chunks. What was committed with their removal is stored, whether this succeeds
+  /// or not.
+  private func mergeDiscarded() async -> StorageError? {
+    discarded.mustMerge = false
+    do throws(StorageError) {
+      _ = try await compaction.run()
+      return nil
+    } catch {
+      discarded.mustMerge = true
+      return error
+    }
+  }
+
+  /// - Parameter mergeError: why a merge after the write has failed, which is tried again
   private func wrote(
-    _ chunks: [StoredItem], generation: WriteProgress.Generation, time: Duration, error: StorageError?
+    _ chunks: [StoredItem], generation: WriteProgress.Generation, time: Duration, error: StorageError?,
+    mergeError: StorageError? = nil
   ) {
     queue.end(isWritten: error == nil)
     compaction.wrote(chunks)
     known.wrote(chunks)
     progress.wrote(generation, begunAt: clock.now - time, error: error)
-    perform(schedule.receive(error == nil ? .saved : .failed))
+    perform(schedule.receive(error == nil && mergeError == nil ? .saved : .failed))
     observers.send(.written(time))
     progress.resume(all: error != nil)
+    if let mergeError { progress.problem = mergeError }
     if progress.hasWaiters { perform(schedule.receive(.flushRequested)) }
     observers.send(.stateChanged)
-    if error == nil { compactIfDue() }
+    if error == nil, mergeError == nil { compactIfDue() }
   }
 
   private func compactIfDue() {

@@ -104,8 +104,7 @@ struct DocumentSync {
   var isTurnDue = false
   /// The actors that peers write as, and the changes withheld because of them.
   var authorship = Authorship()
-  /// What was shared with peers that are gone, as `SyncState.encode` encodes it.
-  private var remembered: [PeerId: Data] = [:]
+  private(set) var departed = DepartedPeers()
 
   init(phase: Phase) {
     self.phase = phase
@@ -202,7 +201,7 @@ struct DocumentSync {
   @discardableResult
   private mutating func drop(_ peer: PeerId, settles: Bool = true) -> [Effect] {
     guard let index = index(of: peer) else { return [] }
-    remembered[peer] = links[index].shared.encode()
+    departed.add(peer, shared: links[index].shared.encode())
     links.remove(at: index)
     idlePeers.remove(peer)
     return settles ? settle() : []
@@ -236,20 +235,20 @@ struct DocumentSync {
   /// Takes over what was certainly shared with a peer's store when the document was last in memory, unless more is
   /// known.
   mutating func recall(_ peer: PeerId, shared: Data) {
-    if index(of: peer) == nil, remembered[peer] == nil { remembered[peer] = shared }
+    if index(of: peer) == nil, !departed.contains(peer) { departed.add(peer, shared: shared) }
   }
 
   /// The link to `peer`, created if there is none. Of an earlier connection, keeps only what was certainly shared:
   /// messages may have been lost with the connection.
   mutating func link(to peer: PeerId, _ access: Access) -> Int {
     if let index = index(of: peer) { return index }
-    let shared = SyncLink.shared(remembered.removeValue(forKey: peer), access)
+    let shared = SyncLink.shared(departed.take(peer), access)
     links.append(SyncLink(to: peer, access: access, shared: shared))
     return links.count - 1
   }
 
   private mutating func startOver(_ document: Document) -> [Effect] {
-    remembered = [:]
+    departed = DepartedPeers()
     for index in links.indices {
       links[index].forget()
       links[index].exchange?.lastEmpty = nil

@@ -23,4 +23,7 @@ struct BufferKey: Hashable {
   ///
   /// - Parameter run: the process's name
   func record(of run: String) -> String { twin.map { run + "-" + $0 } ?? run }
+
+  /// Whether `record` returns this name for one of the process's buffers.
+  static func isRecord(_ name: String, of run: String) -> Bool { name == run || name.hasPrefix(run + "-") }
 }

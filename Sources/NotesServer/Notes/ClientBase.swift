@@ -43,6 +43,18 @@ struct ClientBase: Hashable {
     guard let index = revs.firstIndex(of: rev) else { return nil }
     return TextBase(heads: base.heads, steps: Array(base.steps[(index + 1)...]))
   }
+
+  /// Whether the same process has recorded `other` of the same buffer after this.
+  func isEarlier(than other: ClientBase, in document: Document) -> Bool {
+    let (heads, others) = (lastHeads, other.lastHeads)
+    guard document.unknown(heads.union(others)).isEmpty else { return false }
+    // Edits are numbered anew when the buffer is opened again.
+    guard heads != others else { return opened == other.opened && lastRev < other.lastRev }
+    return !others.isDisjoint(with: document.changes(since: heads).map(\.hash))
+  }
+
+  private var lastHeads: Set<ChangeHash> { sent.last?.heads ?? base.heads }
+  private var lastRev: Int { sent.last?.rev ?? revs.last ?? acknowledged }
 }
 
 extension ClientBase {

@@ -185,15 +185,7 @@ final class FileReconciler {
 
   /// Whether the missing file held the note's present text.
   private func holdsNothingNew(_ note: NoteDocument, _ base: TextBase?) -> Bool {
-    guard let base, note.document.unknown(base.heads).isEmpty,
-      let edits = try? note.document.textEdits(obj: note.content, since: base.heads)
-    else { return false }
-    let text = DocumentText(note)
-    let toNow = TextDelta(edits)
-    return base.steps.indices.contains { index in
-      let way = base.steps[index...].reversed().reduce(toNow) { $1.composed(with: $0) }
-      return TextView(of: text, through: way.inverted).allUTF8 == text.allUTF8
-    } || toNow.isIdentity
+    base?.texts(of: note).contains(DocumentText(note).allUTF8) ?? false
   }
 
   /// Merges what another program wrote to the file between our reading and our writing. The file is written again a little

@@ -119,7 +119,7 @@ final class KilledJournals {
           unplaced.insert(id)
         }
         try await storage.commit(
-          content.clients.map { .save($0.value.item($0.key.note, run: $0.key.record(of: run))) }
+          clients(in: content, by: run, repo, storage)
             + content.files.map { .save($0.value.stored($0.key.document, run: run)) }
             + content.written.map { .save($0.value.item($0.key, run: run, .written)) })
         try await keep(
@@ -140,14 +140,36 @@ final class KilledJournals {
     }
   }
 
+  /// What the editors of a process had, unless the store has something later: a power failure takes the end of a journal.
+  private func clients(
+    in content: JournalContent, by run: String, _ repo: Repo, _ storage: any StorageProvider
+  ) async throws -> [StorageChange] {
+    var changes: [StorageChange] = []
+    for (key, client) in content.clients {
+      let item = client.item(key.note, run: key.record(of: run))
+      if let stored = try await storage.load(item.key).flatMap({ ClientBase($0) }), stored != client,
+        case .found(let handle) = await repo.find(key.document, within: Self.maximumSearch),
+        client.isEarlier(than: stored, in: handle.document)
+      {
+        continue
+      }
+      changes.append(.save(item))
+    }
+    return changes
+  }
+
   /// Whether the journal of a process that has not ended says that a client has this note open there.
-  func isOpen(_ key: NoteKey) async -> Bool {
+  func isOpen(_ key: NoteKey) async -> Bool { await !runs(havingOpen: key).isEmpty }
+
+  /// The other processes that have not ended and whose journals say that a client has this note open there.
+  func runs(havingOpen key: NoteKey) async -> [String] {
+    var runs: [String] = []
     for run in await files.livingRuns() {
       if let content = await content(of: run), content.clients.keys.contains(where: { $0.note == key }) {
-        return true
+        runs.append(run)
       }
     }
-    return false
+    return runs
   }
 
   /// Whether this process has not ended.

@@ -22,67 +22,62 @@ struct LeftTitle: Equatable {
   /// The maps that an item's map was made from, itself first.
   ///
   /// - Complexity: O(m) in the moves
-  static func course(of object: ObjId, in meeting: MeetingDocument) -> [ObjId] {
+  private static func course(of object: ObjId, _ reader: MoveReader) throws(MoveReader.Exhausted) -> [ObjId] {
     var course = [object]
-    // Peers may claim any source: a real one is older than the map made from it.
-    while course.count <= maximumMoves, let last = course.last, let source = meeting.source(of: last), source < last {
+    while course.count <= maximumMoves, let source = try reader.source(of: course[course.count - 1]) {
       course.append(source)
     }
     return course
   }
 
   /// The titles that `find` depends on: its result stays the same while they do.
-  static func titles(of item: MeetingDocument.Item, in meeting: MeetingDocument) -> [ObjId: String] {
-    let objects = ([item.object] + item.copies.map(\.object)).flatMap { course(of: $0, in: meeting) }
-    return Dictionary(objects.map { ($0, meeting.title(of: $0)) }) { first, _ in first }
+  static func titles(
+    of item: MeetingDocument.Item, _ reader: MoveReader
+  ) throws(MoveReader.Exhausted) -> [ObjId: String] {
+    var titles: [ObjId: String] = [:]
+    for start in [item.object] + item.copies.map(\.object) {
+      for object in try course(of: start, reader) where titles[object] == nil {
+        titles[object] = try reader.title(of: object)
+      }
+    }
+    return titles
   }
 
   /// Nil if no title was left behind, or if the item has been renamed since.
-  static func find(of item: MeetingDocument.Item, in meeting: MeetingDocument) -> LeftTitle? {
-    let counted = course(of: item.object, in: meeting)
-    guard !isNamed(item.object, meeting) else { return nil }
-    if let found = besideMoves(counted, counted, meeting) { return found.title == item.title ? nil : found }
+  static func find(of item: MeetingDocument.Item, _ reader: MoveReader) throws(MoveReader.Exhausted) -> LeftTitle? {
+    let counted = try course(of: item.object, reader)
+    guard try !reader.isNamed(item.object) else { return nil }
+    let brought = try reader.titlesBrought(to: counted)
+    if let found = try besideMoves(counted, brought, reader) { return found.title == item.title ? nil : found }
+    let ofItem = Set(counted)
     for copy in item.copies {
-      let other = course(of: copy.object, in: meeting)
+      let other = try course(of: copy.object, reader), ofCopy = Set(other)
       // If both were renamed, the name in the branch that counts is the item's.
-      guard !counted.prefix(while: { !other.contains($0) }).contains(where: { isNamed($0, meeting) }) else { continue }
-      if let found = besideMoves(other, counted, meeting), found.title != item.title { return found }
-      let branch = other.prefix { !counted.contains($0) }
-      guard branch.contains(where: { isNamed($0, meeting) }) else { continue }
-      let title = meeting.title(of: copy.object)
-      guard title != item.title, title != brought(from: copy.object, to: counted, meeting) else { continue }
+      guard try !reader.isAnyNamed(counted.prefix { !ofCopy.contains($0) }) else { continue }
+      if let found = try besideMoves(other, brought, reader), found.title != item.title { return found }
+      guard try reader.isAnyNamed(other.prefix { !ofItem.contains($0) }) else { continue }
+      let title = try reader.title(of: copy.object)
+      guard title != item.title, title != brought[copy.object.description] else { continue }
       if let mover = copy.object.actor { return LeftTitle(title: title, source: copy.object, mover: mover) }
     }
     return nil
   }
 
   /// The title given to one of these maps concurrently with the move that made the map before it.
+  ///
+  /// - Parameter brought: the titles that were brought to the item, by the maps that they came from
   private static func besideMoves(
-    _ course: [ObjId], _ counted: [ObjId], _ meeting: MeetingDocument
-  ) -> LeftTitle? {
+    _ course: [ObjId], _ brought: [String: String], _ reader: MoveReader
+  ) throws(MoveReader.Exhausted) -> LeftTitle? {
     for (made, source) in zip(course, course.dropFirst()) {
-      guard let known = brought(from: source, to: counted, meeting) ?? meeting.titleWhenMade(of: made),
-        let mover = made.actor
-      else { return nil }
-      let title = meeting.title(of: source)
+      var known = brought[source.description]
+      if known == nil { known = try reader.titleWhenMade(of: made) }
+      guard let known, let mover = made.actor else { return nil }
+      let title = try reader.title(of: source)
       if title != known { return LeftTitle(title: title, source: source, mover: mover) }
       // The title was given here, and every later move knew it.
-      if isNamed(source, meeting) { return nil }
+      if try reader.isNamed(source) { return nil }
     }
     return nil
-  }
-
-  /// The title that was last brought from a map to the item or to one it was made from.
-  private static func brought(from source: ObjId, to counted: [ObjId], _ meeting: MeetingDocument) -> String? {
-    for object in counted {
-      if let title = meeting.title(broughtFrom: source, to: object) { return title }
-    }
-    return nil
-  }
-
-  /// Whether a person has renamed a map since it was made.
-  private static func isNamed(_ object: ObjId, _ meeting: MeetingDocument) -> Bool {
-    guard let first = meeting.titleWhenMade(of: object), first != meeting.title(of: object) else { return false }
-    return !meeting.isTitleBrought(to: object)
   }
 }

@@ -44,6 +44,10 @@ struct MeetingDocument {
     (self.document, self.agendas, self.heads) = (document, agendas, heads)
   }
 
+  private init(_ meeting: MeetingDocument, at heads: Set<ChangeHash>) {
+    (document, agendas, self.heads) = (meeting.document, meeting.agendas, heads)
+  }
+
   /// Writes a meeting into `document`. The caller commits.
   init(new document: Document, _ content: MeetingContent) throws {
     try document.put(obj: .ROOT, key: "title", value: .String(content.title))
@@ -184,12 +188,25 @@ struct MeetingDocument {
     try document.put(obj: item.object, key: Self.broughtKey(from: object), value: .String(title))
   }
 
-  /// The title that was last brought to an item's map from another one of its maps.
-  func title(broughtFrom source: ObjId, to object: ObjId) -> String? { text(object, Self.broughtKey(from: source)) }
+  /// The titles that were last brought to an item's map from others of its maps, by these. None if the map has more keys than
+  /// a program makes.
+  func titlesBrought(to object: ObjId) -> [String: String] {
+    guard keyCount(of: object) <= Self.maximumKeyCount else { return [:] }
+    let keys = document.keys(obj: object).filter { $0.hasPrefix(Self.broughtKey) }
+    return Dictionary(
+      uniqueKeysWithValues: keys.compactMap { key in
+        text(object, key).map { (String(key.dropFirst(Self.broughtKey.count)), $0) }
+      })
+  }
+
+  func keyCount(of object: ObjId) -> Int { Int(clamping: document.length(obj: object)) }
+
+  /// More titles than can be brought to an item of so many moves.
+  private static let maximumKeyCount = 1024
 
   /// Whether the map's title was copied from another map.
   func isTitleBrought(to object: ObjId) -> Bool {
-    givenTitle(of: object) == nil && text(object, "title").map(broughtTitles(to: object).contains) ?? false
+    givenTitle(of: object) == nil && text(object, "title").map(titlesBrought(to: object).values.contains) ?? false
   }
 
   /// The title that a person gave to a map at the moment when another one was brought to it; nil if that did not happen.
@@ -197,16 +214,12 @@ struct MeetingDocument {
     guard heads == nil, let titles = try? document.getAll(obj: object, key: "title"), titles.count > 1 else {
       return nil
     }
-    let brought = broughtTitles(to: object)
+    let brought = titlesBrought(to: object).values
     guard let title = text(object, "title"), brought.contains(title) else { return nil }
     let given = titles.compactMap { value -> String? in
       if case .Scalar(.String(let title)) = value, !brought.contains(title) { title } else { nil }
     }
     return given.max()
-  }
-
-  private func broughtTitles(to object: ObjId) -> [String] {
-    document.keys(obj: object).filter { $0.hasPrefix(Self.broughtKey) }.compactMap { text(object, $0) }
   }
 
   private static let broughtKey = "title of "
@@ -246,8 +259,9 @@ struct MeetingDocument {
     try document.put(obj: object, key: "origin", value: .String(item.origin))
   }
 
-  func titleWhenMade(of object: ObjId) -> String? {
-    document.change(thatMade: object).flatMap { MeetingDocument(document, at: [$0.hash])?.title(of: object) }
+  /// The title that a map had at a past state.
+  func title(of object: ObjId, at heads: Set<ChangeHash>) -> String {
+    MeetingDocument(self, at: heads).title(of: object)
   }
 
   /// The map that an item's map was made from when the item was moved, whether or not that is still in the agenda.

@@ -9,7 +9,7 @@ final class MeetingFiles {
   private static let maximumFiles = 100
 
   private let environment: ServiceEnvironment
-  private let recoveredTexts: RecoveredTexts
+  private let remover: WorkingFileRemover
   private let reconciler: FileReconciler
   private let agendas: MeetingAgendas
   /// Keeps the files that are made here up to date.
@@ -20,10 +20,10 @@ final class MeetingFiles {
   private var notebook: Notebook { environment.notebook }
 
   init(
-    _ environment: ServiceEnvironment, _ recoveredTexts: RecoveredTexts, _ reconciler: FileReconciler,
+    _ environment: ServiceEnvironment, _ remover: WorkingFileRemover, _ reconciler: FileReconciler,
     _ agendas: MeetingAgendas
   ) {
-    (self.environment, self.recoveredTexts) = (environment, recoveredTexts)
+    (self.environment, self.remover) = (environment, remover)
     (self.reconciler, self.agendas) = (reconciler, agendas)
   }
 
@@ -151,27 +151,18 @@ final class MeetingFiles {
   private func retire(_ record: NoteRecord, _ handle: DocHandle) async throws {
     guard !environment.openNotes.contains(record.key), let claim = reconciler.claim(record.key, handle) else { return }
     defer { withExtendedLifetime(claim) {} }
-    if let path = record.path {
-      let bytes = try await environment.files.read(path) ?? []
-      let isKept = await recoveredTexts.hasKept(bytes, ofDeleted: record.key)
-      if !bytes.isEmpty, !isKept {
-        try await recoveredTexts.keep(
-          RecoveredText(
-            id: record.id, stamp: recoveredTexts.newStamp(),
-            reason: "its agenda item \"\(record.title)\" was deleted", text: bytes))
-        recoveredTexts.tellSoon()
-      }
-      try await environment.files.remove(path)
-    }
+    try await remover.remove(fileOf: record, handle)
     try await notebook.remove(record.key)
   }
 
-  /// Removes the files of all items; the meeting itself stays in the store.
+  /// Removes the files of all items, after `synchronize`; the meeting itself stays in the store.
   func putAway(_ handle: DocHandle) async throws {
     for record in notebook.items(of: handle.id) {
       let claim = try await reconciler.claimToRemove(record.key, "\"\(record.title)\"")
       defer { withExtendedLifetime(claim) {} }
-      if let path = record.path { try await environment.files.remove(path) }
+      // Another process may have written or renamed the file before it released that.
+      try await notebook.refresh(record.key)
+      try await remover.remove(fileOf: notebook[record.key] ?? record, handle)
       try await notebook.remove(record.key)
     }
   }

@@ -20,6 +20,13 @@ struct MovedItem {
   /// Whether an actor belongs to the person: to this process or an earlier one.
   let isOwn: (ActorId) -> Bool
 
+  /// The most moves that are followed that only one of the two texts has. Each takes a comparison of its texts.
+  private static let maximumMoves = 64
+  /// The most bytes that several of them compare.
+  private static let maximumBytes = 256 << 10
+  /// The most moves that are searched for one that both texts have.
+  private static let maximumCourse = 1024
+
   /// A change that made one text from another.
   private struct Move {
     let change: Change
@@ -34,15 +41,15 @@ struct MovedItem {
   ///
   /// - Returns: nil if the new text's moves cannot be followed
   var wordsLeftBehind: [TextSplice]? {
-    guard let newMoves = moves(to: new.content), let oldMoves = moves(to: old.content) else { return nil }
-    let shared = zip(newMoves, oldMoves).prefix { $0.to == $1.to }.count
-    let (way, branch) = (Array(newMoves[shared...]), oldMoves[shared...])
+    guard let way = moves(to: new.content, after: course(to: old.content)),
+      let branch = moves(to: old.content, after: course(to: new.content))
+    else { return nil }
     guard let first = way.first, branch.first.map({ $0.from == first.from }) ?? (old.content == first.from) else {
       return nil
     }
     var own: TextDelta?
     if !branch.isEmpty {
-      own = words(of: Array(branch), beside: first)
+      own = words(of: branch, beside: first)
     } else {
       own = ownWords(in: old.content, since: first.before)
     }
@@ -56,12 +63,17 @@ struct MovedItem {
   }
 
   /// Whether the new text was made from an ancestor of the old one, rather than from the old one itself.
-  var isBranch: Bool { !(moves(to: new.content)?.contains { $0.from == old.content } ?? false) }
+  var isBranch: Bool {
+    !(moves(to: new.content, after: Set(map(of: old.content).map { [$0] } ?? []))?.contains { $0.from == old.content }
+      ?? false)
+  }
 
   /// Whether the new text was made, in one or more moves, by processes that knew all of the old one at `heads`.
   static func knows(_ heads: Set<ChangeHash>, of old: ObjId, new: NoteDocument) -> Bool {
     let moved = MovedItem(old: new, new: new, isOwn: { _ in false })
-    guard let moves = moved.moves(to: new.content), let move = moves.first(where: { $0.from == old }) else {
+    let start = Set(moved.map(of: old).map { [$0] } ?? [])
+    guard let moves = moved.moves(to: new.content, after: start), let move = moves.first(where: { $0.from == old })
+    else {
       return false
     }
     return moved.edits(of: old, from: move.before, to: move.before.union(heads))?.isIdentity ?? false
@@ -121,14 +133,28 @@ struct MovedItem {
     (try? new.document.textAt(obj: object, heads: heads)).map { Array($0.utf8) }
   }
 
-  /// The moves that led to a text, first one first; empty if it was never moved.
+  /// The maps that a text's map was made from, and itself.
+  private func course(to text: ObjId) -> Set<ObjId> {
+    guard let meeting = MeetingDocument(new.document), var item = map(of: text) else { return [] }
+    var course: Set<ObjId> = [item]
+    while course.count < Self.maximumCourse, let source = meeting.source(of: item), source < item {
+      course.insert(source)
+      item = source
+    }
+    return course
+  }
+
+  /// The moves that led to a text, first one first; empty if it was never moved. Nil if they are too many.
   ///
+  /// - Parameter known: maps before which the moves do not matter
   /// - Complexity: O(m) in the moves, each with O(n) in the text then.
-  private func moves(to last: ObjId) -> [Move]? {
+  private func moves(to last: ObjId, after known: Set<ObjId>) -> [Move]? {
     guard let meeting = MeetingDocument(new.document), var item = map(of: last) else { return nil }
-    var (moves, text): ([Move], ObjId) = ([], last)
-    while let source = meeting.source(of: item) {
-      guard source < item, let before = meeting.discussion(of: source),
+    var (moves, text, byteCount): ([Move], ObjId, UInt64) = ([], last, 0)
+    while !known.contains(item), let source = meeting.source(of: item) {
+      guard source < item, let before = meeting.discussion(of: source) else { return nil }
+      byteCount += new.document.length(obj: before) + new.document.length(obj: text)
+      guard moves.isEmpty || (moves.count < Self.maximumMoves && byteCount <= Self.maximumBytes),
         let change = new.document.change(thatMade: text), !change.deps.isEmpty,
         self.text(before, at: Set(change.deps)) == self.text(text, at: [change.hash])
       else { return nil }

@@ -85,9 +85,12 @@ final class RecoveredTexts {
 
   /// Whether a deleted item's file contains what is already stored as its buffer's text, so that one copy is enough.
   func hasKept(_ file: [UInt8], ofDeleted item: NoteKey) async -> Bool {
-    guard ofDeletedItems.removeValue(forKey: item) == file else { return false }
+    guard ofDeletedItems[item] == file else { return false }
     return await storeHeld()
   }
+
+  /// Call when a deleted item's file is gone.
+  func fileIsGone(ofDeleted item: NoteKey) { ofDeletedItems[item] = nil }
 
   /// Whether a text of this document is in memory only.
   func holds(_ id: DocumentId) -> Bool { held.values.contains { $0.text.id == id } }

@@ -15,6 +15,21 @@ extension TextBase {
     return TextBase(heads: heads, actor: actor, steps: steps + [way], object: object)
   }
 
+  /// The texts of which the client or file had one, the latest one first. None if the document lacks changes of this base.
+  func texts(of note: NoteDocument) -> [[UInt8]] {
+    guard note.document.unknown(heads).isEmpty,
+      let edits = try? note.document.textEdits(obj: note.content, since: heads)
+    else { return [] }
+    let now = DocumentText(note)
+    var toNow = TextDelta(edits)
+    var texts = [TextView(of: now, through: toNow.inverted).allUTF8]
+    for step in steps.reversed() {
+      toNow = step.composed(with: toNow)
+      texts.append(TextView(of: now, through: toNow.inverted).allUTF8)
+    }
+    return texts
+  }
+
   /// The content of a file that was written some time ago with the note's text at `heads`. The document may have
   /// returned to an earlier state meanwhile.
   ///

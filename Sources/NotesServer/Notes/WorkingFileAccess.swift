@@ -24,6 +24,10 @@ public protocol WorkingFileAccess: Sendable {
   func moveFolder(_ path: String, to target: String) async throws(WorkingFileError) -> Bool
   /// Does nothing if there is no such file.
   func remove(_ path: String) async throws(WorkingFileError)
+  /// Removes a file that contains `expected`.
+  ///
+  /// - Returns: the file's content if it is not `expected`: another program wrote it a moment ago, and it must be kept
+  func remove(_ path: String, of expected: [UInt8]) async throws(WorkingFileError) -> [UInt8]?
   /// The lock of a note's working file, held until the result is released, or the process ends. Processes that have the note
   /// open share it; one that reads or writes the file by itself holds it exclusively. Nil if another process's lock forbids it.
   /// Does not wait.

@@ -20,6 +20,7 @@ final class WorkingFileSync: WorkingFilePlanner {
   private let environment: ServiceEnvironment
   let reconciler: FileReconciler
   let agendas: MeetingAgendas
+  private let remover: WorkingFileRemover
   let meetings: MeetingFiles
   private var watched: [DocumentId: Observation] = [:]
   private var planned: [DocumentId: any ScheduledAction] = [:]
@@ -35,7 +36,8 @@ final class WorkingFileSync: WorkingFilePlanner {
     self.environment = environment
     reconciler = FileReconciler(environment, recoveredTexts, openFiles)
     agendas = MeetingAgendas(environment)
-    meetings = MeetingFiles(environment, recoveredTexts, reconciler, agendas)
+    remover = WorkingFileRemover(environment, recoveredTexts)
+    meetings = MeetingFiles(environment, remover, reconciler, agendas)
     reconciler.planner = self
     meetings.planner = self
   }
@@ -186,22 +188,28 @@ final class WorkingFileSync: WorkingFilePlanner {
     let id = handle.id
     let claim = try await reconciler.claimToRemove(NoteKey(id), "The note")
     defer { withExtendedLifetime(claim) {} }
-    if notebook[id]?.folder == nil {
-      try await reconciler.synchronize(NoteKey(id), handle, holding: claim)
-    } else {
-      try await meetings.synchronize(handle, makingFiles: true)
+    do {
+      if notebook[id]?.folder == nil {
+        try await reconciler.synchronize(NoteKey(id), handle, holding: claim)
+      } else {
+        // The system may not have reported yet what other programs wrote.
+        meetings.examineAll(of: id)
+        try await meetings.synchronize(handle, makingFiles: false)
+      }
+    } catch is NotTextError {
+      // The bytes of such a file become a recovered text.
     }
     if notebook[id]?.folder != nil { try await meetings.putAway(handle) }
     planned.removeValue(forKey: id)?.cancel()
     plannedSince[id] = nil
     watched.removeValue(forKey: id)?.cancel()
-    let path = notebook[id]?.path
+    let record = notebook[id]
     notebook.update(id) {
       ($0.deletedSince, $0.path, $0.folder) = (environment.clock.date, nil, nil)
       $0.fileBase = nil
     }
     try await handle.flush()
     try await notebook.save(id, withBase: false)
-    if let path { try await environment.files.remove(path) }
+    if let record { try await remover.remove(fileOf: record, handle) }
   }
 }

@@ -5,12 +5,17 @@ import Foundation
 struct TicketScreen {
   let lines: [String]
 
-  init(_ ticket: SharedTicket, _ access: Access, uses: Int, width: Int, _ time: ScreenTime) {
+  /// - Parameter meeting: the title of the meeting that the ticket opens, if it is one: with all its items.
+  init(
+    _ ticket: SharedTicket, _ access: Access, uses: Int, meeting: String? = nil, width: Int, _ time: ScreenTime
+  ) {
     let verb = access == .read ? "read" : "edit"
+    let opened = meeting.map { "all of the meeting \"\(OneLine.shown($0))\"" } ?? "this note"
     let count = uses == 1 ? "one use" : "\(uses) uses"
     let by = ticket.expires.map { ", by " + time.full(Date(timeIntervalSince1970: Double($0) / 1000)) } ?? ""
+    let allowed = "Anyone with this ticket can \(verb) \(opened) (\(count))"
     lines =
-      ["Anyone with this ticket can \(verb) this note (\(count))", ""] + Self.wrapped(ticket.text, to: width)
+      (meeting == nil ? [allowed] : Self.wrapped(allowed, to: width)) + [""] + Self.wrapped(ticket.text, to: width)
       + ["", "Or read aloud:"] + Self.wrapped(ticket.words, to: width)
       + [
         "", "You must both be online, and in reach of each other\(by).",

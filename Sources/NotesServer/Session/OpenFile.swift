@@ -39,6 +39,9 @@ final class OpenFile {
   /// next look.
   private var turn: (any NoteClaim)?
   private var planned: (any ScheduledAction)?
+  /// When the system last reported that the file was written. The file's own date may be another calendar's: this machine's
+  /// before it was set, or a file server's.
+  private var reportedAt: Duration?
   /// The text object that the buffer has open. A meeting's item that is moved gets another one, and the buffer follows.
   private var content: ObjId
 
@@ -105,6 +108,11 @@ final class OpenFile {
 
   /// Call when the file may have been written.
   func changed() {
+    reportedAt = environment.clock.now
+    lookLater()
+  }
+
+  private func lookLater() {
     planned?.cancel()
     planned = environment.clock.schedule(after: Self.quietTime) { [weak self] in self?.look() }
   }
@@ -189,7 +197,7 @@ final class OpenFile {
     turn = nil
     guard let path = environment.notebook[key]?.path else { return await keepOverwritten() }
     let new = held == nil ? await files.turn(of: key) : nil
-    guard let turn = held ?? new else { return changed() }
+    guard let turn = held ?? new else { return lookLater() }
     defer { withExtendedLifetime(turn) {} }
     do {
       if seen.isUnstored { try await store() }
@@ -197,11 +205,11 @@ final class OpenFile {
       guard try await takeOverwritten() else {
         // What the editor has written meanwhile must not become known first, here or in another process.
         self.turn = turn
-        return changed()
+        return lookLater()
       }
       claims.readCount = claims.all.count
       // A file that was unfinished when it was read stays so, however long what follows takes.
-      let date = environment.clock.date
+      let (date, start) = (environment.clock.date, environment.clock.now)
       switch try await environment.files.look(path, since: seen.mark) {
       case .unchanged: forgetClaims()
       case .missing:
@@ -209,7 +217,7 @@ final class OpenFile {
         // Nothing to compare with. If another program puts an old file there, that is compared with this.
         if let claim = claims.all.last { try await know(claim.base) }
       case .found(let bytes, let mark):
-        try await take(bytes, at: mark, readFrom: date...max(date, environment.clock.date))
+        try await take(bytes, at: mark, readFrom: date...max(date, environment.clock.date), since: start)
       }
       // Another process would take what the editor has not written, and another program has, for deleted words.
       if planned != nil, !claims.written.isEmpty { self.turn = turn }
@@ -222,7 +230,7 @@ final class OpenFile {
       planned = environment.clock.schedule(after: Self.retryInterval) { [weak self] in self?.look() }
     } catch {
       Self.log.warning("The working file of \(key.document) could not be read: \(error)")
-      if !claims.overwritten.isEmpty { changed() }
+      if !claims.overwritten.isEmpty { lookLater() }
     }
   }
 
@@ -284,7 +292,13 @@ final class OpenFile {
   }
 
   /// Compares the file with the texts that it may have, and merges the rest.
-  private func take(_ bytes: [UInt8], at mark: FileMark, readFrom dates: ClosedRange<Date>) async throws {
+  ///
+  /// - Parameters:
+  ///   - dates: the dates before and after reading it
+  ///   - start: when reading it began
+  private func take(
+    _ bytes: [UInt8], at mark: FileMark, readFrom dates: ClosedRange<Date>, since start: Duration
+  ) async throws {
     let (digest, read) = await FileContents.parsed(bytes, known: environment.notebook[key]?.shape)
     if read != nil {
       environment.fileIsText(true, key)
@@ -306,7 +320,7 @@ final class OpenFile {
     }
     guard let contents = read else {
       // Another program may be writing it.
-      guard mark.timeUntilSettled(readFrom: dates) == nil else { return later() }
+      guard isComplete(mark, readFrom: dates, since: start) else { return later() }
       environment.fileIsText(false, key)
       // Not a text that can be compared: the editor may write in an encoding of its own.
       if let claim = claims.all.last { try await know(claim.base, digest) }
@@ -333,7 +347,7 @@ final class OpenFile {
         claims.hasWaited = true
         return later()
       }
-      guard mark.timeUntilSettled(readFrom: dates) == nil else { return later() }
+      guard isComplete(mark, readFrom: dates, since: start) else { return later() }
       // The working-file sync is responsible for a file that is not open, and does not know what its client wrote.
       guard binding != nil || claims.origin != nil || !claims.written.isEmpty else { return }
       guard environment.mayWrite(key.document) else { return try await refuse(contents.text, besides: note, digest) }
@@ -361,7 +375,13 @@ final class OpenFile {
 
   private func later() {
     seen.mark = nil
-    changed()
+    lookLater()
+  }
+
+  /// Whether the file was complete when it was read.
+  private func isComplete(_ mark: FileMark, readFrom dates: ClosedRange<Date>, since start: Duration) -> Bool {
+    let isQuiet = reportedAt.map { start - $0 >= Self.quietTime } ?? true
+    return isQuiet && mark.timeUntilSettled(readFrom: dates) == nil
   }
 
   /// What the file holds, merged by what it is known to have held, or by what the editor says that it has written since: a

@@ -95,10 +95,12 @@ struct UndoGroups {
 
   /// Adds what the person did after these.
   mutating func add(_ later: UndoGroups) {
-    if !later.undoable.isEmpty || !later.redoable.isEmpty { redoable = later.redoable }
+    if !later.isEmpty { redoable = later.redoable }
     undoable = Array((undoable + later.undoable).suffix(Self.maximumGroups))
     place = later.place
   }
+
+  var isEmpty: Bool { undoable.isEmpty && redoable.isEmpty }
 
   /// Groups from the store.
   init(undoable: [Group], redoable: [Group]) { (self.undoable, self.redoable) = (undoable, redoable) }

@@ -97,15 +97,24 @@ final class UndoHistory {
     handle.document.lastChange(by: actor).flatMap { handle.document.authorship(of: $0)?.number } ?? 0
   }
 
-  /// Takes over this person's changes in earlier processes.
+  /// Takes over this person's changes in earlier processes. What the editor of another process can undo stays with it: a word
+  /// whose deletion two of them undo would come back twice.
   func load() {
     isLoading = true
-    Task { @AutomergeRepo [binding, key = binding.key, storage = service.notebook.storage] in
+    Task { @AutomergeRepo [binding, service, key = binding.key, storage = service.notebook.storage] in
       let prefix = UndoRecord.prefix(key)
+      // Of two processes that begin at once, one takes over what an earlier one left.
+      let turn = await service.environment.turn("undo-" + key.lockName)
+      defer { withExtendedLifetime(turn) {} }
       do {
-        let items = try await storage.loadRange(prefix).filter { $0.key.count == prefix.count + 1 }
+        let open = await service.journal.killed.runs(havingOpen: key)
+        let items = try await storage.loadRange(prefix).filter { item in
+          item.key.count == prefix.count + 1 && !open.contains { BufferKey.isRecord(item.key[prefix.count], of: $0) }
+        }
         let records = items.compactMap { UndoRecord($0.data) }.filter { $0.object == binding.note.textObject }
         loaded(UndoRecord.merged(records.map(completed)))
+        // The others learn from the journal that it is this process's.
+        if !groups.isEmpty { service.journal.clientHas(binding.place) }
         let own = prefix + [record]
         if let item {
           try await storage.commit([.save(item)] + items.map(\.key).filter { $0 != own }.map { .remove($0) })

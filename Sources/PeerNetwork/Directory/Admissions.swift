@@ -43,12 +43,12 @@ final class Admissions {
   /// that, it can ask the host again. The document comes first: looking for it in the store would have to wait for the
   /// write.
   ///
-  /// - Returns: false, and nothing has changed, if the document is in memory and not from this host, or if another host has
-  ///   just let us in.
+  /// - Returns: false, and nothing has changed, if the document is in memory and not from this host, if another host has
+  ///   just let us in, or if this one is blocked by now.
   func admit(host: PeerId, of document: DocumentId, _ access: Access) -> Bool {
-    guard isHost(host, of: document) || documents.handle(of: document) == nil && storing[document] == nil else {
-      return false
-    }
+    guard !registry.isBlocked(host),
+      isHost(host, of: document) || documents.handle(of: document) == nil && storing[document] == nil
+    else { return false }
     let former = grants.joined[document]?.access
     grants.join(document, Joined(access: access, host: host))
     links.trust(host)

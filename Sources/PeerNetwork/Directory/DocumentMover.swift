@@ -1,5 +1,6 @@
 import Automerge
 import AutomergeRepo
+import Foundation
 
 /// Removes guests permanently: the others continue in a new document.
 @AutomergeRepo
@@ -15,6 +16,7 @@ final class DocumentMover {
   private let news: PeerNews
   private let store: PeerStore
   private(set) var history: MoveHistory
+  private var limit = MoveLimit()
   /// The moves that are being checked, by the old documents.
   private var checks: [DocumentId: Check] = [:]
 
@@ -52,42 +54,76 @@ final class DocumentMover {
   func move(
     _ document: DocumentId, to successor: DocumentId, heads: Set<ChangeHash>, without removed: Set<PeerId>
   ) async throws(StorageError) {
-    var move = DocumentMove(
-      document: document, successor: successor, heads: heads, removed: removed, host: nil, isFollowed: true)
-    try await hand(&move, besides: nil)
+    try await hand(
+      DocumentMove(
+        document: document, successor: successor, heads: heads, removed: removed, host: nil, isFollowed: true))
     news.tell(.networkState)
   }
 
-  /// Grants the successor to the peers that have the document from us.
+  /// Grants the successor to the peers that have the document from us, and ends the sharing of the document, all in one
+  /// step of the store. If that fails, nothing has changed, and no guest has heard of the move.
   ///
-  /// - Parameter host: the host that moved it; nil if this person did
-  private func hand(_ move: inout DocumentMove, besides host: PeerId?) async throws(StorageError) {
-    let (document, removed) = (move.document, move.removed)
-    let staying = grants.guests(on: document).filter {
-      $0.key != host && !removed.contains($0.key) && !registry.isBlocked($0.key)
-    }
-    move.guests = staying
+  /// - Returns: the peers that have lost the document with its host
+  @discardableResult
+  private func hand(_ move: DocumentMove) async throws(StorageError) -> Set<PeerId> {
+    let (document, stored) = (move.document, changes(by: withGuests(move)))
+    try await store.storage.commit(stored)
+    // Guests may have come, left or been blocked while the store wrote.
+    let move = withGuests(move)
+    let changes = changes(by: move)
     history.record(move)
-    try await store.storage.saveRecord(move.record, at: [DocumentMove.key, document.description])
-    for (peer, access) in staying.sorted(by: { $0.key < $1.key }) {
-      try await grants.grant(access, on: move.successor, to: peer)
-    }
     // Tells the removed guests that they have lost the document, and the others the successor.
     tickets.revoke(document)
     invitations.withdraw(from: nil, document: document)
-    let leaving = grants.guests(on: document).keys.filter { removed.contains($0) }
+    let leaving = grants.guests(on: document).keys.filter { move.removed.contains($0) }
     guests.dismiss(leaving, from: document)
-    for peer in leaving { try await grants.revoke(document, from: peer) }
-    for peer in staying.keys {
+    let gone = apply(move, to: grants)
+    for peer in move.guests.keys {
       tell(move, to: peer)
       guests.forget(document, of: peer)
-      try await grants.forget(document, of: peer)
     }
-    try await tickets.save()
     documents.policyChanged(for: document)
     documents.policyChanged(for: move.successor)
     guests.tell(of: move.successor)
     links.release(leaving)
+    if changes != stored {
+      await store.keep { storage throws(StorageError) in try await storage.commit(changes) }
+    }
+    return gone
+  }
+
+  /// A move with the peers that have the document from us now and stay.
+  private func withGuests(_ move: DocumentMove) -> DocumentMove {
+    var move = move
+    move.guests = grants.guests(on: move.document).filter {
+      $0.key != move.host && !move.removed.contains($0.key) && !registry.isBlocked($0.key)
+    }
+    return move
+  }
+
+  /// Makes a move's changes to the access of peers, in memory.
+  ///
+  /// - Returns: the peers that have lost the document with its host
+  private func apply(_ move: DocumentMove, to grants: Grants) -> Set<PeerId> {
+    for (peer, access) in move.guests {
+      grants.admit(access, on: move.successor, to: peer)
+      grants.drop(move.document, of: peer)
+    }
+    for peer in grants.guests(on: move.document).keys.sorted() where move.removed.contains(peer) {
+      _ = grants.withdraw(move.document, from: peer)
+    }
+    return move.host == nil ? [] : grants.leaveHost(of: move.document)
+  }
+
+  /// What the store is to have once a move is made.
+  private func changes(by move: DocumentMove) -> [StorageChange] {
+    let (document, after) = (move.document, grants.copy())
+    _ = apply(move, to: after)
+    let key = [DocumentMove.key, document.description]
+    return [
+      after.change(of: move.successor), .save(StoredItem(key: key, data: Data(move.record.encoded()))),
+      after.change(of: document), after.introductionsChange(of: document), tickets.change(revoking: document),
+    ] + (move.host == nil ? [] : [after.joinedChange(of: document)])
   }
 
   /// Tells a peer that has just connected about the moves that it missed.
@@ -121,9 +157,11 @@ final class DocumentMover {
       checks[check]?.successors.insert(move.successor)
       return
     }
+    if limit.brings(move.document, from: host) { return wait(for: move, fields, from: host) }
     guard grants.host(of: move.document) == host, !move.removed.contains(network.peerId), history.isNews(move) else {
       return
     }
+    guard limit.allows(host, at: network.clock.now) else { return wait(for: move, fields, from: host) }
     guests.hold(move.successor, from: host)
     checks[move.document] = Check(host: host, successors: [move.successor])
     Task {
@@ -143,6 +181,15 @@ final class DocumentMover {
     }
   }
 
+  /// Takes the move when the host has made fewer in the last hour.
+  private func wait(for move: DocumentMove, _ fields: [String: CBOR], from host: PeerId) {
+    let clock = network.clock
+    guard let pause = limit.wait(move, fields, from: host, at: clock.now) else { return }
+    _ = clock.schedule(after: pause) { [weak self] in
+      for fields in self?.limit.takeWaiting(host) ?? [] { self?.receive(fields, from: host) }
+    }
+  }
+
   /// The document of the check that another move of the same host has to wait for: of two moves of one document the
   /// later one counts, and a successor belongs to the host only once it is admitted.
   ///
@@ -157,12 +204,7 @@ final class DocumentMover {
   func followed(_ document: DocumentId) async throws(StorageError) {
     guard var move = history.moves[document], !move.isFollowed else { return }
     move.isFollowed = true
-    try await hand(&move, besides: move.host)
-    let gone = grants.leaveHost(of: document)
-    try await grants.storeJoined(document)
-    try await grants.store(document)
-    try await grants.storeIntroductions(to: document)
-    documents.policyChanged(for: document)
+    let gone = try await hand(move)
     links.release(gone.subtracting(move.removed))
     links.hangUp(gone.intersection(move.removed))
     news.tell(.networkState)

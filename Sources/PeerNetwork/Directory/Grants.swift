@@ -80,6 +80,14 @@ public final class Grants: ShareAuthorizing {
 
   private init(storage: any StorageProvider) { self.storage = storage }
 
+  /// The same access, to find out what a decision will change before it is made.
+  func copy() -> Grants {
+    let copy = Grants(storage: storage)
+    (copy.grants, copy.introductions, copy.dismissed) = (grants, introductions, dismissed)
+    (copy.left, copy.revised, copy.joined, copy.formerHosts) = (left, revised, joined, formerHosts)
+    return copy
+  }
+
   public func announce(_ document: DocumentId, to peer: PeerId) -> Bool { access(document, for: peer) > .none }
 
   public func access(_ document: DocumentId, for peer: PeerId) -> Access {
@@ -156,10 +164,15 @@ public final class Grants: ShareAuthorizing {
 
   /// Drops the grant of a peer that has given the document back, without dismissing the peer.
   func forget(_ document: DocumentId, of peer: PeerId) async throws(StorageError) {
+    drop(document, of: peer)
+    try await store(document)
+  }
+
+  /// The same in memory.
+  func drop(_ document: DocumentId, of peer: PeerId) {
     if left[document]?.count ?? 0 < Self.maximumDismissed { left[document, default: []].insert(peer) }
     grants[document]?[peer] = nil
     if grants[document]?.isEmpty == true { grants[document] = nil }
-    try await store(document)
   }
 
   // MARK: This person's access
@@ -226,6 +239,13 @@ public final class Grants: ShareAuthorizing {
 
   /// Revokes the grant of one peer, or all grants, at once; returns when it is stored.
   public func revoke(_ document: DocumentId, from peer: PeerId?) async throws(StorageError) {
+    try await storage.commit(withdraw(document, from: peer))
+  }
+
+  /// Revokes the grant of one peer, or all grants, in memory.
+  ///
+  /// - Returns: what to store
+  func withdraw(_ document: DocumentId, from peer: PeerId?) -> [StorageChange] {
     if let peer { revised[document]?.remove(peer) } else { revised[document] = nil }
     let mayHave = grants[document] != nil || introductions[document] != nil || dismissed[document] != nil
     if let peer {
@@ -238,8 +258,7 @@ public final class Grants: ShareAuthorizing {
     }
     if grants[document]?.isEmpty == true { grants[document] = nil }
     if introductions[document]?.isEmpty == true { introductions[document] = nil }
-    try await store(document)
-    if mayHave { try await storeIntroductions(to: document) }
+    return mayHave ? [change(of: document), introductionsChange(of: document)] : [change(of: document)]
   }
 
   /// More guests than a document ever has.
@@ -280,17 +299,22 @@ public final class Grants: ShareAuthorizing {
   }
 
   func storeIntroductions(to document: DocumentId) async throws(StorageError) {
+    try await storage.commit([introductionsChange(of: document)])
+  }
+
+  /// What `storeIntroductions` writes.
+  func introductionsChange(of document: DocumentId) -> StorageChange {
     let key = [Self.introductionsKey, document.description]
     let (guests, dismissed) = (introductions[document] ?? [:], dismissed[document] ?? [])
     let revised = revised[document] ?? []
-    guard !guests.isEmpty || !dismissed.isEmpty || !revised.isEmpty else { return try await storage.remove(key) }
+    guard !guests.isEmpty || !dismissed.isEmpty || !revised.isEmpty else { return .remove(key) }
     let entries = guests.sorted { $0.key < $1.key }.map { peer, access in
       CBOR.Entry(.text(peer.description), .text(access.rawValue))
     }
-    try await storage.saveRecord(
-      .record([
-        "guests": .map(entries), "dismissed": .array(dismissed.sorted().map { .text($0.description) }),
-        "revised": .array(revised.sorted().map { .text($0.description) }),
-      ]), at: key)
+    let record = CBOR.record([
+      "guests": .map(entries), "dismissed": .array(dismissed.sorted().map { .text($0.description) }),
+      "revised": .array(revised.sorted().map { .text($0.description) }),
+    ])
+    return .save(StoredItem(key: key, data: Data(record.encoded())))
   }
 }

@@ -3,7 +3,7 @@ import Foundation
 import PeerTransport
 
 /// The stored data of a peer.
-struct KnownPeer {
+struct KnownPeer: Equatable {
   static let prefix: StorageKey = ["peers"]
   static let ticketsKey: StorageKey = ["tickets"]
   static let invitationsKey: StorageKey = ["invitations"]

@@ -28,8 +28,8 @@ extension PeerDirectory {
   /// Whether a ticket of the document still admits a peer.
   public func hasTicket(for document: DocumentId) -> Bool { tickets.admits(to: document) }
 
-  /// Stops sharing a document with one peer or with all, and revokes its tickets. The peers keep what they already
-  /// have. If one of the peers is the document's host, the document becomes our own.
+  /// Stops sharing a document with one peer or with all, and revokes its tickets, at once; returns when it is stored. The
+  /// peers keep what they already have. If one of the peers is the document's host, the document becomes our own.
   ///
   /// - Returns: false if it was not shared with them, and no ticket or invitation could have led to that.
   @discardableResult
@@ -41,19 +41,18 @@ extension PeerDirectory {
     guests.dismiss(peers, from: document)
     let host = grants.host(of: document)
     let leaves = host != nil && (peer == nil || peer == host)
-    defer {
-      repo.policyChanged(for: document)
-      guests.tell(of: document)
-      news.tell(.networkState)
-    }
-    try await grants.revoke(document, from: peer)
+    var changes = grants.withdraw(document, from: peer)
     if leaves {
       _ = grants.leaveHost(of: document)
-      try await grants.storeJoined(document)
-      try await grants.storeIntroductions(to: document)
+      changes = [
+        grants.change(of: document), grants.introductionsChange(of: document), grants.joinedChange(of: document),
+      ]
     }
-    try await tickets.save()
+    repo.policyChanged(for: document)
     links.release(peers)
+    guests.tell(of: document)
+    defer { news.tell(.networkState) }
+    try await tickets.save(with: changes)
     return wasShared
   }
 

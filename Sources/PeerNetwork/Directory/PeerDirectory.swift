@@ -93,32 +93,40 @@ public final class PeerDirectory {
     provider.policy.isKnown = { [weak self] peer in self?.registry.isTrusted(peer) ?? false }
     provider.policy.isNearby = { [weak self] peer in self?.registry.nearby[peer]?.addresses.isEmpty == false }
     provider.policy.isAwaited = { [weak self] peer in self?.isAwaited(peer) ?? false }
+    provider.policy.introducer = { [weak self] peer in self?.registry.introducer(of: peer) }
     provider.policy.isBlocked = { [weak self] peer in self?.registry.isBlocked(peer) ?? false }
-    for type in [InviteMessage.inviteType, InviteMessage.answerType] {
-      repo.onMessage(ofType: type) { [weak self] fields, peer in
-        guard let self, Self.isPerson(peer) else { return }
-        let nonce = self.random.bytes(InviteMessage.nonceByteCount)
-        self.invitations.receive(type, fields, from: peer, nonce: nonce)
-      }
-    }
     repo.observe { [weak self] event in self?.receive(event) }
-    repo.onMessage(ofType: TicketMessage.type) { [weak self] fields, peer in
-      if Self.isPerson(peer) { self?.receive(TicketMessage(fields: fields), from: peer) }
-    }
-    repo.onMessage(ofType: GuestList.type) { [weak self] fields, peer in
-      if Self.isPerson(peer) { self?.guests.receive(GuestList(fields: fields), from: peer) }
-    }
-    repo.onMessage(ofType: DocumentMove.type) { [weak self] fields, peer in
-      if Self.isPerson(peer) { self?.mover.receive(fields, from: peer) }
-    }
-    repo.onMessage(ofType: "name") { [weak self] fields, peer in
-      if Self.isPerson(peer), let name = fields["name"]?.text { self?.note(name: name, of: peer) }
-    }
+    hearMessages()
     for (peer, metadata) in repo.peers where Self.isPerson(peer) { connected(peer, metadata) }
     watchForStalls()
     reachability.watchForSleep()
     for handle in repo.handles { guests.watch(handle) }
     links.start()
+  }
+
+  private func hearMessages() {
+    for type in [InviteMessage.inviteType, InviteMessage.answerType] {
+      hear(type) { directory, fields, peer in
+        let nonce = directory.random.bytes(InviteMessage.nonceByteCount)
+        directory.invitations.receive(type, fields, from: peer, nonce: nonce)
+      }
+    }
+    hear(TicketMessage.type) { directory, fields, peer in directory.receive(TicketMessage(fields: fields), from: peer) }
+    hear(GuestList.type) { directory, fields, peer in directory.guests.receive(GuestList(fields: fields), from: peer) }
+    hear(DocumentMove.type) { directory, fields, peer in directory.mover.receive(fields, from: peer) }
+    hear("name") { directory, fields, peer in
+      if let name = fields["name"]?.text { directory.note(name: name, of: peer) }
+    }
+  }
+
+  /// Takes a type of message, unless a blocked peer sends it: the end of its link may still be on its way.
+  private func hear(
+    _ type: String, _ receive: @escaping @AutomergeRepo (PeerDirectory, [String: CBOR], PeerId) -> Void
+  ) {
+    repo.onMessage(ofType: type) { [weak self] fields, peer in
+      guard let self, Self.isPerson(peer), !self.registry.isBlocked(peer) else { return }
+      receive(self, fields, peer)
+    }
   }
 
   /// Whether a peer of the repo belongs to a key, as people do. Peers of other networks cannot be invited, or hold

@@ -10,6 +10,9 @@ final class PeerRegistry {
   let network: any PeerMessaging
   /// The peers that are stored, by their ids.
   private(set) var known: [PeerId: KnownPeer] = [:]
+  /// The peers whose data has changed since it was last given to the store, and those whose data is being stored.
+  private var unsaved: Set<PeerId> = []
+  private(set) var saving: Set<PeerId> = []
   /// The peers that announce themselves on the local network. None of these claims is proved.
   private(set) var nearby: [PeerId: NearbyPeers.Peer] = [:]
   /// The claims of peers about themselves and about each other.
@@ -50,11 +53,20 @@ final class PeerRegistry {
   /// Whether something is shared with the peer other than as a fellow guest.
   func isGranted(_ peer: PeerId) -> Bool { grants.isGranted(peer) }
 
+  /// The host whose lists alone make a peer trusted; nil for a stranger, and for a peer with which this person dealt itself.
+  func introducer(of peer: PeerId) -> PeerId? {
+    guard !isPinned(peer), !isGranted(peer) else { return nil }
+    return grants.introductions.compactMap { $0.value[peer] == nil ? nil : grants.host(of: $0.key) }.min()
+  }
+
   /// The peers about which this person has decided, connected or not.
   var decided: [PeerId] { known.filter { $0.value.isPinned || $0.value.isBlocked }.map(\.key) }
 
   /// Pins a peer, in memory; `remember` makes it last. No digits next time.
-  func pin(_ peer: PeerId) { known[peer, default: KnownPeer()].isPinned = true }
+  func pin(_ peer: PeerId) {
+    if !isPinned(peer) { unsaved.insert(peer) }
+    known[peer, default: KnownPeer()].isPinned = true
+  }
 
   /// Applies this person's decision about a peer, in memory.
   ///
@@ -94,12 +106,28 @@ final class PeerRegistry {
     // The newest first; a few of the older ones may still be right.
     let older = entry.addresses.filter { !addresses.contains($0) }
     entry.addresses = Array((addresses + older).prefix(Ticket.maximumAddresses))
+    if known[peer] != entry { unsaved.insert(peer) }
     known[peer] = entry
-    let record = entry.record
-    store.keepSoon { storage throws(StorageError) in
-      try await storage.saveRecord(record, at: KnownPeer.prefix + [peer.description])
-    }
+    saveSoon(peer)
     return entry.addresses
+  }
+
+  /// Stores what has changed about a peer. However often a peer renames itself, one write of it at a time waits for the
+  /// store, and the next one has what is known then.
+  private func saveSoon(_ peer: PeerId) {
+    guard unsaved.contains(peer), saving.insert(peer).inserted else { return }
+    Task {
+      while unsaved.remove(peer) != nil, let record = known[peer]?.record {
+        let isStored = await store.keep { storage throws(StorageError) in
+          try await storage.saveRecord(record, at: KnownPeer.prefix + [peer.description])
+        }
+        guard isStored else {
+          unsaved.insert(peer)
+          break
+        }
+      }
+      saving.remove(peer)
+    }
   }
 
   /// Forgets these peers, which no host lists any more, except those about which this person has decided.

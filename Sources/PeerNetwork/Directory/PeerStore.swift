@@ -8,11 +8,16 @@ struct PeerStore {
   let logger: Logger
 
   /// Writes data whose loss is no reason to fail. On an error the data in memory stays valid, and the log reports it.
-  func keep(_ write: @Sendable (any StorageProvider) async throws(StorageError) -> Void) async {
+  ///
+  /// - Returns: whether it is stored.
+  @discardableResult
+  func keep(_ write: @Sendable (any StorageProvider) async throws(StorageError) -> Void) async -> Bool {
     do throws(StorageError) {
       try await write(storage)
+      return true
     } catch {
       logger.error("data about peers could not be stored: \(error)")
+      return false
     }
   }
 

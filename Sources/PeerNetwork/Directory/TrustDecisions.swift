@@ -70,11 +70,7 @@ final class TrustDecisions {
   private func storeAgain() async {
     for (peer, documents) in unstored.sorted(by: { $0.key < $1.key }) {
       do throws(StorageError) {
-        for document in documents.sorted(by: { $0.description < $1.description }) {
-          try await grants.store(document)
-          try await grants.storeIntroductions(to: document)
-          try await grants.storeJoined(document)
-        }
+        try await tickets.save(with: changes(of: documents))
         try await registry.save(registry.known[peer], of: peer)
         if unstored[peer] == documents { unstored[peer] = nil }
       } catch {
@@ -89,7 +85,14 @@ final class TrustDecisions {
     await store.keep { _ throws(StorageError) in try await self.decide(.blocked, about: peer, name: nil) }
   }
 
-  /// Revokes everything shared with a peer and hangs up.
+  /// What the store is to have about these documents.
+  private func changes(of documents: Set<DocumentId>) -> [StorageChange] {
+    documents.sorted { $0.description < $1.description }.flatMap { document in
+      [grants.change(of: document), grants.introductionsChange(of: document), grants.joinedChange(of: document)]
+    }
+  }
+
+  /// Revokes everything shared with a peer and hangs up, before the store is asked: it may take seconds.
   ///
   /// - Returns: the documents that this concerns, and the store's error, if there was one
   private func end(with peer: PeerId) async -> (documents: Set<DocumentId>, failure: StorageError?) {
@@ -97,29 +100,22 @@ final class TrustDecisions {
     let shared = grants.documents(for: peer).map(\.document)
     for document in shared { guests.dismiss([peer], from: document) }
     // The peer still has the text of its tickets, and may return with another key.
-    await tickets.void(redeemedBy: peer)
+    tickets.void(redeemedBy: peer)
     provider.forget(peer)
     provider.disconnect(peer)
-    var failure: StorageError?
     for document in shared {
-      do throws(StorageError) {
-        try await grants.revoke(document, from: peer)
-      } catch {
-        failure = error
-      }
+      _ = grants.withdraw(document, from: peer)
       if grants.host(of: document) == peer { admissions.ended(document, by: peer) }
       documents.policyChanged(for: document)
       guests.tell(of: document)
     }
     // A forgotten host that returns is a stranger, and the document is our own.
-    let former = grants.forgetFormerHost(peer)
-    for document in former {
-      do throws(StorageError) {
-        try await grants.storeJoined(document)
-      } catch {
-        failure = error
-      }
+    let concerned = Set(shared).union(grants.forgetFormerHost(peer))
+    do throws(StorageError) {
+      try await tickets.save(with: changes(of: concerned))
+      return (concerned, nil)
+    } catch {
+      return (concerned, error)
     }
-    return (Set(shared).union(former), failure)
   }
 }

@@ -230,7 +230,7 @@ public final class MulticastDiscovery {
   }
 
   private func resolved(_ source: NearbyPeers.Source, at host: String, port: UInt16, texts: [String: String]) {
-    report(nearby.hear(Announcement(texts: texts, port: port), at: host, from: source))
+    for change in nearby.hear(Announcement(texts: texts, port: port), at: host, from: source) { report(change) }
   }
 
   /// The service exists but its host did not answer. Asks again, because packets get lost.

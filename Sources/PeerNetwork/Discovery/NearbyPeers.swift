@@ -105,16 +105,17 @@ public struct NearbyPeers: Sendable {
   }
 
   /// A service was heard, for the first time or again.
-  public mutating func hear(_ announcement: Announcement?, at host: String, from source: Source) -> Change? {
-    guard let announcement, announcement.peer != local else { return lose(source) }
+  public mutating func hear(_ announcement: Announcement?, at host: String, from source: Source) -> [Change] {
+    guard let announcement, announcement.peer != local else { return [lose(source)].compactMap(\.self) }
     let address = PeerAddress(host: host, port: announcement.port)
-    guard address.isCallable, heard[source] != nil || heard.count < Self.maximumSources else { return nil }
+    guard address.isCallable, heard[source] != nil || heard.count < Self.maximumSources else { return [] }
     // A service that now claims another peer id no longer counts for the old one.
-    if let old = heard[source], old.announcement.peer != announcement.peer { heard[source] = nil }
+    let isOther = heard[source].map { $0.announcement.peer != announcement.peer } ?? false
+    let lost = isOther ? [lose(source)].compactMap(\.self) : []
     let before = self[announcement.peer]
     heard[source] = Heard(announcement: announcement, address: address)
-    guard let after = self[announcement.peer], after != before else { return nil }
-    return before == nil ? .appeared(after) : .changed(after)
+    guard let after = self[announcement.peer], after != before else { return lost }
+    return lost + [before == nil ? .appeared(after) : .changed(after)]
   }
 
   /// A service is no longer heard.

@@ -205,6 +205,12 @@ final class InvitationExchange {
         news.tell(.withdrawn(summary(received)))
       case .grant(let sent):
         Task { await self.grant(sent) }
+      case .repeatGrant(let sent):
+        // Nothing is granted yet, or any more: then the first answer is still to come, or none.
+        if let access = grants.guests(on: sent.document)[sent.peer] {
+          network.send(
+            type: InviteMessage.inviteType, fields: InviteMessage.granted(access).fields(of: sent.id), to: sent.peer)
+        }
       case .confirm(let sent):
         news.tell(.toBeConfirmed(summary(sent)))
       case .declined(let sent):

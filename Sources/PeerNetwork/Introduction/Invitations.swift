@@ -69,6 +69,8 @@ public struct Invitations: Sendable {
     case withdrawn(Received)
     /// The other person has accepted: store the grant.
     case grant(Sent)
+    /// The other person's yes has come again: repeat the answer, with the access that the peer has by now.
+    case repeatGrant(Sent)
     /// The other person has accepted; this person now compares the digits.
     case confirm(Sent)
     case declined(Sent)
@@ -326,9 +328,7 @@ public struct Invitations: Sendable {
       })
     else { return [] }
     guard accepts else { return sentOnes[index].isGranted ? [] : [.declined(sentOnes.remove(at: index))] }
-    if sentOnes[index].isGranted {
-      return [.send(.granted(sentOnes[index].access), invitation: id, to: peer)]
-    }
+    if sentOnes[index].isGranted { return [.repeatGrant(sentOnes[index])] }
     if sentOnes[index].code != nil {
       sentOnes[index].awaitsConfirmation = true
       return [.confirm(sentOnes[index])]

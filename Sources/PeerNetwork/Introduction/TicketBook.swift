@@ -46,6 +46,7 @@ public struct TicketBook: Sendable {
   private var entries: [Entry] = []
   /// When each peer sent wrong secrets. Counted by peer and not by address, because many people may share one address.
   private var wrong: [PeerId: [Duration]] = [:]
+  private var hasNewExpiry = false
 
   public init() {}
 
@@ -145,7 +146,7 @@ public struct TicketBook: Sendable {
     guard !entries[index].isRevoked else { return (.refused(.ticketInvalid), document) }
     if let expires = entries[index].expires, expires <= date || entries[index].deadline.map({ $0 <= now }) ?? false {
       // Permanent, even if the calendar is set back.
-      entries[index].expires = .distantPast
+      if entries[index].expires != .distantPast { (entries[index].expires, hasNewExpiry) = (.distantPast, true) }
       return (.refused(.ticketExpired), document)
     }
     if let time = entries[index].redeemedBy[peer] {
@@ -156,6 +157,13 @@ public struct TicketBook: Sendable {
     entries[index].usesLeft -= 1
     entries[index].redeemedBy[peer] = date.timeIntervalSince1970
     return (.accepted(entries[index].access(for: peer)), document)
+  }
+
+  /// Whether a ticket has been found to be expired since the last call, which has to be stored. Whoever has an expired
+  /// ticket may present it any number of times.
+  mutating func takeNewExpiry() -> Bool {
+    defer { hasNewExpiry = false }
+    return hasNewExpiry
   }
 
   /// Compares with every entry, so that the time does not reveal where a secret is.

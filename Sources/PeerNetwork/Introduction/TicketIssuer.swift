@@ -64,6 +64,13 @@ final class TicketIssuer {
   /// Revokes every ticket of a document, in memory; `save` makes it last.
   func revoke(_ document: DocumentId) { book.revoke(document) }
 
+  /// What `save` writes after `revoke`.
+  func change(revoking document: DocumentId) -> StorageChange {
+    var book = book
+    book.revoke(document)
+    return Self.change(book)
+  }
+
   /// Call when this person has decided which access a guest has: no ticket that was made before undoes that.
   ///
   /// - Returns: what to store together with the decision
@@ -72,20 +79,17 @@ final class TicketIssuer {
     return [change]
   }
 
-  /// Revokes every ticket that a peer has presented: it still has the text, and may return with another key.
-  func void(redeemedBy peer: PeerId) async {
-    guard book.void(redeemedBy: peer) else { return }
-    let record = book.record
-    await store.keep { storage throws(StorageError) in
-      try await storage.saveRecord(record, at: KnownPeer.ticketsKey)
-    }
+  /// Revokes every ticket that a peer has presented, in memory: it still has the text, and may return with another key.
+  func void(redeemedBy peer: PeerId) { _ = book.void(redeemedBy: peer) }
+
+  /// - Parameter companions: stored together with the tickets
+  func save(with companions: [StorageChange] = []) async throws(StorageError) {
+    try await store.storage.commit([change] + companions)
   }
 
-  func save() async throws(StorageError) {
-    try await store.storage.saveRecord(book.record, at: KnownPeer.ticketsKey)
-  }
+  private var change: StorageChange { Self.change(book) }
 
-  private var change: StorageChange {
+  private static func change(_ book: TicketBook) -> StorageChange {
     .save(StoredItem(key: KnownPeer.ticketsKey, data: Data(book.record.encoded())))
   }
 
@@ -120,7 +124,7 @@ final class TicketIssuer {
       refuse(peer, nil, .ticketInvalid)
     case (.refused(let error), let document):
       if error == .tooManyWrong { network.complain(of: peer, "has tried too many wrong secrets") }
-      if error == .ticketExpired {
+      if book.takeNewExpiry() {
         let record = book.record
         store.keepSoon { storage throws(StorageError) in
           try await storage.saveRecord(record, at: KnownPeer.ticketsKey)

@@ -12,6 +12,8 @@ struct LinkPolicy {
   var isNearby: Question = { _ in false }
   /// Whether this person waits for an answer from a peer that may be a stranger.
   var isAwaited: Question = { _ in false }
+  /// The host whose lists alone make a peer known; nil for strangers, and for peers with which this person dealt itself.
+  var introducer: @AutomergeRepo (PeerId) -> PeerId? = { _ in nil }
   /// Whether a peer gets no answers, as when it is blocked.
   var isBlocked: Question = { _ in false }
 }

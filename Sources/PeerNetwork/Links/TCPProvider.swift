@@ -168,7 +168,9 @@ public final class TCPProvider: NetworkProvider {
   }
 
   private func established(_ link: PeerLink, _ peer: PeerId, _ metadata: PeerMetadata) {
-    guard let local else { return link.close(.stopped) }
+    // This person may have blocked the peer since it proved its key.
+    guard let local, !policy.isBlocked(peer) else { return link.close(.stopped, politely: false) }
+    guard links[peer] != nil || makesRoom(for: peer) else { return link.close(.tooManyConnections, politely: false) }
     let attempt = links.takeAttempt(of: link)
     defer { attempt?(.success(peer)) }
     if let old = links[peer] {
@@ -186,6 +188,26 @@ public final class TCPProvider: NetworkProvider {
     var metadata = metadata
     metadata.call = nil
     delegate?.network(self, connected: peer, metadata: metadata)
+  }
+
+  /// Whether there is a place for a peer: another one that was only introduced may have to leave.
+  private func makesRoom(for peer: PeerId) -> Bool {
+    let peers = links.ofPeers
+    guard peers.count >= IntroducedLinks.maximumCount, !policy.isAwaited(peer), let host = policy.introducer(peer)
+    else {
+      return true
+    }
+    let introduced = peers.compactMap { link -> IntroducedLinks.Link? in
+      guard let peer = link.peer, !policy.isAwaited(peer), let host = policy.introducer(peer) else { return nil }
+      return IntroducedLinks.Link(peer: peer, host: host, openedAt: link.openedAt)
+    }
+    switch IntroducedLinks.place(for: host, among: introduced) {
+    case .free: return true
+    case .takenFrom(let other):
+      disconnect(other)
+      return true
+    case .none: return false
+    }
   }
 
   /// Whether a new link to a peer takes the place of the old one, as the other end decides, too.

@@ -12,6 +12,9 @@ import UV
 public final class StoreSiblingProvider: NetworkProvider {
   /// Larger than the number of processes on any database.
   static let maximumConnections = 512
+  /// The limits of callers that have not proved a key in the list. Many processes of one machine may call at once.
+  static let maximumStrangers = 128
+  static let maximumStrangersPerAddress = 32
   /// The limit of one call, whose addresses are tried one after the other, each with a head start.
   static let callTimeout: Duration = .seconds(3)
 
@@ -28,6 +31,8 @@ public final class StoreSiblingProvider: NetworkProvider {
   /// Nil until started and after stopping.
   private var repoPeer: LocalPeer?
   private var links: [ObjectIdentifier: PeerLink] = [:]
+  /// The hosts of the callers that have not proved anything yet, by their links.
+  private var strangers: [ObjectIdentifier: String] = [:]
   /// The closures that wait for the outcomes of our calls, by their links.
   private var calls: [ObjectIdentifier: @AutomergeRepo (LinkError?) -> Void] = [:]
   private var linkOfPeer: [PeerId: PeerLink] = [:]
@@ -50,6 +55,9 @@ public final class StoreSiblingProvider: NetworkProvider {
   /// The addresses where siblings may reach us, likeliest first; none if we do not listen.
   public var addresses: [PeerAddress] { endpoint.reachableAddresses }
 
+  /// The number of connections of any kind, including those of callers that have proved nothing.
+  var connectionCount: Int { links.count }
+
   /// The processes that are connected.
   public var siblings: [PeerId] { linkOfPeer.keys.sorted() }
 
@@ -57,10 +65,24 @@ public final class StoreSiblingProvider: NetworkProvider {
   /// - Returns: the address.
   @discardableResult
   public func listen(at address: PeerAddress) throws(PeerNetworkError) -> PeerAddress {
-    try endpoint.listen(at: address) { [weak self] transport, _ in
-      guard let self, self.links.count < Self.maximumConnections else { return transport.close() }
-      self.add(transport, .listener)
+    try endpoint.listen(at: address) { [weak self] transport, caller in
+      if let self { self.accept(transport, from: caller.host) } else { transport.close() }
     }
+  }
+
+  private func accept(_ transport: TLSTransport, from host: String) {
+    let waiting = strangers.compactMap { id, host in
+      links[id].map { StrangerLinks.Link(id: id, host: host, openedAt: $0.openedAt, isAwaited: false) }
+    }
+    let evicted = StrangerLinks.evicted(
+      for: host, among: waiting, maximumCount: Self.maximumStrangers,
+      maximumPerAddress: Self.maximumStrangersPerAddress)
+    if let evicted, let link = links[evicted] {
+      link.close(.tooManyConnections, politely: false)
+      closed(link, .tooManyConnections)
+    }
+    guard links.count < Self.maximumConnections else { return transport.close() }
+    add(transport, .listener, from: host)
   }
 
   /// Sets the other processes on the database, by the peer ids of their keys. Connects to those that are new.
@@ -138,9 +160,12 @@ public final class StoreSiblingProvider: NetworkProvider {
 
   // MARK: Links
 
-  /// - Parameter done: called when the link has reached its peer, or has failed, with the reason.
+  /// - Parameters:
+  ///   - host: where the caller is; nil if we have called.
+  ///   - done: called when the link has reached its peer, or has failed, with the reason.
   private func add(
-    _ transport: TLSTransport, _ role: PeerHandshake.Role, _ done: (@AutomergeRepo (LinkError?) -> Void)? = nil
+    _ transport: TLSTransport, _ role: PeerHandshake.Role, from host: String? = nil,
+    _ done: (@AutomergeRepo (LinkError?) -> Void)? = nil
   ) {
     guard let local else {
       transport.close()
@@ -151,6 +176,7 @@ public final class StoreSiblingProvider: NetworkProvider {
       self?.handle(event, of: link)
     }
     links[ObjectIdentifier(link)] = link
+    strangers[ObjectIdentifier(link)] = host
     calls[ObjectIdentifier(link)] = done
     link.open()
   }
@@ -175,6 +201,7 @@ public final class StoreSiblingProvider: NetworkProvider {
       onUnknown?()
       return
     }
+    strangers[ObjectIdentifier(link)] = nil
   }
 
   private func established(_ link: PeerLink, _ peer: PeerId, _ metadata: PeerMetadata) {
@@ -207,6 +234,7 @@ public final class StoreSiblingProvider: NetworkProvider {
 
   private func closed(_ link: PeerLink, _ error: LinkError) {
     links[ObjectIdentifier(link)] = nil
+    strangers[ObjectIdentifier(link)] = nil
     if let peer = link.peer, linkOfPeer[peer] === link {
       linkOfPeer[peer] = nil
       delegate?.network(self, disconnected: peer)

@@ -21,8 +21,9 @@ final class WantedServers {
     var reconnect = Reconnect(isServer: true)
     var timer: (any ScheduledAction)?
     var state = WebSocketServerState.connecting
-    /// The peer that answered last.
+    /// The peer that answered last, and since which answer of all servers it has been this one.
     var peer: PeerId?
+    var claimNumber = 0
     /// Calls that failed, and connections that ended, since it was last connected.
     var failureCount = 0
     /// Whether it is not called any more, because its retries are used up.
@@ -36,6 +37,7 @@ final class WantedServers {
   private let clock: any RepoClock
   private var random: RandomSource
   private var callCount = 0
+  private var claimCount = 0
   private var servers: [WebSocketURL: Server] = [:] {
     didSet { latest.set(states) }
   }
@@ -64,7 +66,10 @@ final class WantedServers {
   func insert(_ url: WebSocketURL, token: String?, isHeld: Bool = false) {
     guard isNews(url, token: token) else { return }
     tell(url, .unwanted)
-    servers[url] = Server(token: token, isHeld: isHeld, state: servers[url]?.state ?? .connecting)
+    let old = servers[url]
+    servers[url] = Server(
+      token: token, isHeld: isHeld, state: old?.state ?? .connecting, peer: old?.peer,
+      claimNumber: old?.claimNumber ?? 0)
     set(.connecting, url)
     if !isHeld { tell(url, .wanted) }
   }
@@ -86,11 +91,24 @@ final class WantedServers {
   /// Whether the call's server is still wanted, with the same token.
   func isWanted(_ call: Call) -> Bool { servers[call.url]?.calls.contains(call) == true }
 
+  /// Call when a server has introduced itself. It can claim any id.
+  func answered(_ call: Call, as peer: PeerId) {
+    guard isWanted(call), servers[call.url]?.peer != peer else { return }
+    claimCount += 1
+    servers[call.url]?.peer = peer
+    servers[call.url]?.claimNumber = claimCount
+  }
+
+  /// Of the servers whose last answer claimed this id, the one that has claimed it for longest.
+  func first(claiming peer: PeerId) -> WebSocketURL? {
+    servers.filter { $0.value.peer == peer }.min { $0.value.claimNumber < $1.value.claimNumber }?.key
+  }
+
   func connected(_ call: Call, to peer: PeerId) {
     guard isWanted(call) else { return }
+    answered(call, as: peer)
     let url = call.url
     servers[url]?.current = call
-    servers[url]?.peer = peer
     servers[url]?.failureCount = 0
     servers[url]?.isGivenUp = false
     set(.connected(peer), url)

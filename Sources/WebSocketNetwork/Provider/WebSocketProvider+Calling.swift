@@ -97,9 +97,7 @@ extension WebSocketProvider {
       return
     }
     let address = PeerAddress(host: url.host, port: url.port)
-    if let peer = servers.peer(at: url), isConnected(peer) {
-      // The server is already connected at another URL. It would close that connection for this one, and we would call
-      // it there again.
+    if isServed(url) {
       return servers.ended(call, .unreachable(address, reason: "the peer there is connected already"))
     }
     TCPStream.connect(on: loop, host: url.host, port: url.port, timeout: PeerHandshake.timeout) { [weak self] result in
@@ -113,6 +111,14 @@ extension WebSocketProvider {
         }
       }
     }
+  }
+
+  /// Whether the server of an address is already connected at another one. It would close that connection for a new one, and
+  /// we would call it there again. Another server may only claim its id: the address that claimed an id first gets it back.
+  private func isServed(_ url: WebSocketURL) -> Bool {
+    guard let peer = servers.peer(at: url), let link = links[peer], link.isOpen else { return false }
+    guard let other = calls[ObjectIdentifier(link)]?.url, other != url else { return true }
+    return servers.first(claiming: peer) != url
   }
 
   private func called(_ stream: TCPStream, _ call: WantedServers.Call, token: String?) {

@@ -165,6 +165,7 @@ public final class WebSocketProvider: NetworkProvider {
 
   private func established(_ link: PeerLink, _ peer: PeerId, _ metadata: PeerMetadata) {
     guard let local else { return link.close(.stopped) }
+    if let call = calls[ObjectIdentifier(link)] { servers.answered(call, as: peer) }
     if let old = links[peer] {
       guard !old.isOpen || replaces(link, old, local, peer) else {
         return link.close(.lost(reason: "the same peer is connected already"))
@@ -184,8 +185,13 @@ public final class WebSocketProvider: NetworkProvider {
   /// Whether a new connection to a peer replaces the old.
   private func replaces(_ link: PeerLink, _ old: PeerLink, _ local: LocalPeer, _ peer: PeerId) -> Bool {
     switch (link.direction, old.direction) {
-    // The caller knows that its older connection is useless, and a server that is called a second time assumes so.
-    case (.incoming, .incoming), (.outgoing, .outgoing): true
+    // A server that is called a second time assumes that the older connection is useless.
+    case (.incoming, .incoming): true
+    // The caller knows it, unless this is another server, which only claims the id.
+    case (.outgoing, .outgoing):
+      calls[ObjectIdentifier(link)].map { call in
+        call.url == calls[ObjectIdentifier(old)]?.url || call.url == servers.first(claiming: peer)
+      } ?? true
     case (.incoming, .outgoing), (.outgoing, .incoming):
       LinkDirection.newStays(local: local.peerId, peer: peer, old: old.direction, new: link.direction)
     }

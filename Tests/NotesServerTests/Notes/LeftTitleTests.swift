@@ -36,14 +36,14 @@ import Testing
 
   private func bring(in document: Document) throws {
     let (meeting, cake) = try cake(in: document)
-    let left = try #require(LeftTitle.find(of: cake, in: meeting))
+    let left = try #require(try LeftTitle.find(of: cake, MoveReader(meeting)))
     try meeting.bring(left.title, from: left.source, to: cake)
     document.commitWith()
   }
 
   private func leftTitle(in document: Document) throws -> LeftTitle? {
     let (meeting, cake) = try cake(in: document)
-    return LeftTitle.find(of: cake, in: meeting)
+    return try LeftTitle.find(of: cake, MoveReader(meeting))
   }
 
   @Test func aNameGivenBesideAMoveIsLeftBehind() throws {

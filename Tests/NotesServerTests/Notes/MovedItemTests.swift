@@ -56,6 +56,18 @@ import Testing
     return try document.text(obj: note.content)
   }
 
+  @Test func manyMovesAreFollowedOnlyIfBothTextsHaveThem() throws {
+    for _ in 0..<300 { try moveCake(in: ana) }
+    let seen = try #require(NoteDocument(ana, item: "cake"))
+    try bob.merge(other: ana)
+    for (count, isTooMany) in [(1, false), (63, false), (1, true)] {
+      for _ in 0..<count { try moveCake(in: bob) }
+      let new = try #require(NoteDocument(bob, item: "cake"))
+      let moved = MovedItem(old: new.with(earlier: seen.content), new: new) { _ in true }
+      #expect((moved.wordsLeftBehind == nil) == isTooMany)
+    }
+  }
+
   @Test func whatWasTypedBesidesTheMoveIsSaid() throws {
     try type("fresh ", at: 0, in: ana)
     try moveCake(in: bob)

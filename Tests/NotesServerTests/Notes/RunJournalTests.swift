@@ -170,6 +170,30 @@ import Testing
   }
 
   /// The process was killed before it saw the save in the file, and another program has written to the file since.
+  /// A power failure takes the end of a journal, and nothing of the store. With the earlier text, the next process would take what
+  /// the editor deleted for another program's deletion, and what it wrote over for deleted words.
+  @Test(arguments: [true, false]) func whatAnEditorHadIsTheLaterOfWhatTheStoreAndTheJournalSay(
+    isJournalCut: Bool
+  ) async throws {
+    let document = Document()
+    let text = try document.putObject(obj: .ROOT, key: "content", ty: .Text)
+    func client(typing word: String) throws -> ClientBase {
+      try document.spliceText(obj: text, start: 0, delete: 0, value: word)
+      return ClientBase(base: TextBase(heads: document.heads(), steps: []), time: Date(milliseconds: 0), opened: 1)
+    }
+    let (early, late) = (try client(typing: "tea "), try client(typing: "jam "))
+    try await repo.create(doc: document, id: id).flush()
+    let key = NoteKey(id)
+    try await storage.commit([.save((isJournalCut ? late : early).item(key, run: "aa"))])
+    files.journals["aa"] =
+      JournalFrame(
+        document: id, clients: [JournalFrame.Client(BufferKey(key), .has(isJournalCut ? early : late))]
+      ).encoded
+    await journal.killed.recover(repo, storage)
+    #expect(try await storage.load(ClientBase.key(key, run: "aa")).flatMap { ClientBase($0) } == late)
+    #expect(files.journals.isEmpty)
+  }
+
   @Test func whatAnEditorSaidThatItWroteIsKnownToTheNextProcess() async throws {
     let log = WrittenJournal()
     let handle = try await repo.create(doc: Document(), id: id)

@@ -154,6 +154,9 @@ import Testing
         "You must both be online, and in reach of each other, by 22:13.",
         "Copied. :NotesTicket closes this, and shows it again",
       ])
+    #expect(
+      TicketScreen(ticket, .write, uses: 1, meeting: "Weekly", width: 90, time).lines.first
+        == "Anyone with this ticket can edit all of the meeting \"Weekly\" (one use)")
   }
 
   @Test func aTicketsOptionsAreReadAsTheyAreTyped() throws {

@@ -22,6 +22,8 @@ final class MemoryFiles: WorkingFileAccess {
   let onReplaced = Mutex<@Sendable (_ path: String) async -> Void>({ _ in })
   /// Called before a file is renamed.
   let onMove = Mutex<@Sendable (_ path: String) async -> Void>({ _ in })
+  /// Called before a file is removed that must have an expected content.
+  let onRemove = Mutex<@Sendable (_ path: String) async -> Void>({ _ in })
 
   subscript(path: String) -> [UInt8]? {
     get { files.withLock { $0[path] } }
@@ -113,6 +115,14 @@ final class MemoryFiles: WorkingFileAccess {
   }
 
   func remove(_ path: String) async { self[path] = nil }
+
+  func remove(_ path: String, of expected: [UInt8]) async -> [UInt8]? {
+    await onRemove.withLock { $0 }(path)
+    return files.withLock { files in
+      if files[path] == expected { files[path] = nil }
+      return files[path]
+    }
+  }
 
   func claim(_ name: String, exclusively: Bool) -> (any NoteClaim)? {
     claims.withLock { claims in

@@ -92,6 +92,16 @@ import Testing
     #expect(try await note.service.recoveredTexts() == [])
   }
 
+  /// The machine's calendar was set just after the write, or is not the file server's.
+  @Test func norDoesOneThatSeemsToBeOld() async throws {
+    let note = try await WatchedNote(seed: 70)
+    try await note.open()
+    let texts = TextsSeen(of: note)
+    note.write(inParts: ["te", "tea\nmi", "tea\nmilk\n"], seemOld: true)
+    try await note.waitForParts { note.text == "tea\nmilk\n" }
+    #expect(texts.all == ["tea\nmilk\n"])
+  }
+
   @Test func theWordsOfAnOpenNoteOutliveTheRemovalOfItsFile() async throws {
     let note = try await WatchedNote(seed: 64)
     try await note.open()

@@ -49,19 +49,23 @@ struct WatchedNote {
   /// Another program is writing the file: each time the service looks, it finds the next part, written at that moment;
   /// the last part is complete. Only the last may equal what the note has already: then the service has no reason to
   /// look again.
-  func write(inParts parts: [String]) {
-    let (files, path, clock) = (service.files, path, world.clock)
+  ///
+  /// - Parameter seemOld: whether the file's dates say nothing, and the system reports each part.
+  func write(inParts parts: [String], seemOld: Bool = false) {
+    let (files, folders, path, clock) = (service.files, folders, path, world.clock)
     let count = Mutex(0)
     files.onLook.withLock {
       $0 = { looked in
         guard looked == path else { return }
         // Looks may overlap: the parts are written in order, whichever look waits for the time.
         let date = await clock.date
-        count.withLock { count in
-          guard count < parts.count else { return }
-          files.write(path, parts[count], at: count + 1 < parts.count ? date : nil)
+        let isWritten = count.withLock { count in
+          guard count < parts.count else { return false }
+          files.write(path, parts[count], at: count + 1 < parts.count && !seemOld ? date : nil)
           count += 1
+          return true
         }
+        if isWritten, seemOld { await folders.changed(path) }
       }
     }
     folders.changed(path)

@@ -1,5 +1,6 @@
 import AutomergeRepo
 import Foundation
+import JSONRPC
 import Testing
 
 @testable import NotesServer
@@ -141,5 +142,101 @@ import Testing
     #expect(second.documentText(simulation.id) == first.documentText(simulation.id))
     person.areLinked = true
     try await simulation.settle()
+  }
+
+  /// The second service finds what the first one's editor can undo in the store.
+  @Test(arguments: [false, true]) func aDeletionThatIsUndoneInTwoEditorsBringsTheWordBackOnce(
+    isFirstKilled: Bool
+  ) async throws {
+    let simulation = Simulation(seed: 1)
+    try await simulation.begin()
+    let person = simulation.people[0]
+    try await deleteTheWord(in: person.services[0], simulation)
+    if isFirstKilled {
+      person.crash(person.services[0])
+      try await openNote(of: person, simulation)
+    }
+    try await openNote(of: person, simulation)
+    #expect(person.services.count == 2)
+    for service in person.services {
+      try await undo(in: service, simulation)
+      #expect(service.documentText(simulation.id) == "start\ntea\n")
+    }
+  }
+
+  @Test func whatWasDeletedInAnEditorThatHasClosedTheNoteCanBeUndoneInAnother() async throws {
+    let simulation = Simulation(seed: 1)
+    try await simulation.begin()
+    let person = simulation.people[0]
+    try await deleteTheWord(in: person.services[0], simulation)
+    person.services[0].closeBuffer()
+    await simulation.pass(.seconds(1))
+    try await openNote(of: person, simulation)
+    try await undo(in: person.services[1], simulation)
+    #expect(person.services[1].documentText(simulation.id) == "start\ntea\n")
+  }
+
+  private func deleteTheWord(in service: SimulatedService, _ simulation: Simulation) async throws {
+    let buffer = try #require(service.buffer)
+    buffer.edit(6..<6, with: "tea\n")
+    buffer.flush()
+    await simulation.pass(.seconds(2))
+    buffer.edit(0..<6, with: "")
+    buffer.flush()
+    await simulation.pass(.seconds(2))
+    #expect(service.documentText(simulation.id) == "tea\n")
+  }
+
+  /// Another editor of this person opens the note.
+  private func openNote(of person: SimulatedPerson, _ simulation: Simulation) async throws {
+    let service = person.start(random: &simulation.random)
+    try await simulation.wait(for: "the service") { service.isLoaded }
+    simulation.openBuffer(service, of: person)
+    await simulation.pass(.seconds(3))
+  }
+
+  private func undo(in service: SimulatedService, _ simulation: Simulation) async throws {
+    let buffer = try #require(service.buffer)
+    _ = try await simulation.request(
+      "notes/undo",
+      ["uri": .string(buffer.uri), "version": JSONValue(buffer.version), "rev": JSONValue(buffer.rev)], of: service)
+    await simulation.pass(.seconds(1))
+  }
+
+  /// The word is in the file, where the next service finds it before it meets the peer that typed it.
+  @Test func aWordOfAPeerMayStandTwiceIfAPowerFailureLeavesItInTheFileAlone() async throws {
+    let simulation = Simulation(seed: 1, faults: [.powerLoss])
+    try await simulation.begin()
+    await simulation.pass(.seconds(1))
+    let (ana, ben) = (simulation.people[0], simulation.people[1])
+    let (typing, saving) = (ana.services[0], ben.services[0])
+    let (one, other) = (try #require(typing.buffer), try #require(saving.buffer))
+    let word = simulation.newWord(of: ana.name)
+    one.edit(0..<0, with: word + "\n")
+    one.flush()
+    while !other.text.string.contains(word) { await simulation.pass(.milliseconds(1)) }
+    for person in simulation.people { simulation.partitions.insert([person.name, ben.name]) }
+    simulation.network.disconnectAll(of: PeerId(ben.name))
+    ben.disk.write(simulation.path, other.text.bytes, by: "the editor of \(saving.name)")
+    // Nothing of the journal was synced.
+    ben.disk.journals[saving.run]?.segments = [1: []]
+    #expect(simulation.loseFlow(of: ben))
+    #expect(simulation.injector.doubled == [word])
+    simulation.openBuffer(ben.start(random: &simulation.random), of: ben)
+    await simulation.pass(.seconds(3))
+    try await simulation.settle()
+  }
+
+  /// A service that never had the word says that everything is stored.
+  @Test func aDeletionIsStoredOnceTheServiceOfItsBufferSaysSo() async throws {
+    let simulation = Simulation(seed: 1, faults: [.powerLoss])
+    try await simulation.begin()
+    let injector = simulation.injector
+    let (buffer, other) = (simulation.people[0].services[0].buffer, simulation.people[1].services[0].buffer)
+    (injector.deleters["word"], injector.deletionBuffers["word"]) = ("ana", buffer)
+    injector.isStored("start", in: other, for: "ana", authors: [:], deleted: ["word"])
+    #expect(!injector.mustSurvive("word", isDeleted: true))
+    injector.isStored("start", in: buffer, for: "ana", authors: [:], deleted: ["word"])
+    #expect(injector.mustSurvive("word", isDeleted: true))
   }
 }

@@ -63,6 +63,33 @@
       (funcall announce 2 1 0)
       (should (equal '((5 . 6)) (funcall shown))))))
 
+(ert-deftest notes-test-point-goes-to-a-person-only-before-the-next-command ()
+  (notes-test-with "abc\ndef\n"
+    (let* ((place '(:line 1 :character 1))
+           (arrive (lambda (commands)
+                     (goto-char 1)
+                     (setq notes-lsp--going-to (cons "Ana" commands))
+                     (notes-lsp--on-cursors
+                      `(:uri ,(notes-lsp--note-uri notes-test-note) :version 1 :rev 0
+                        :peers [(:peer "p" :name "Ana" :color 3 :letter "A"
+                                 :ranges [(:start ,place :end ,place)])]))
+                     (notes-lsp--drain notes-test-note)
+                     (notes-lsp--arrive notes-test-note)
+                     (point))))
+      (should (= 1 (funcall arrive (1- notes-lsp--commands-begun))))
+      (should (= 6 (funcall arrive notes-lsp--commands-begun))))))
+
+(ert-deftest notes-test-the-name-behind-a-caret-is-shown-as-it-is ()
+  (notes-test-with "abc\n"
+    (notes-lsp--on-cursors
+     `(:uri ,(notes-lsp--note-uri notes-test-note) :version 1 :rev 0
+       :peers [(:peer "p" :name "\\{global-map}" :color 3 :letter "A"
+                :ranges [(:start (:line 0 :character 1) :end (:line 0 :character 1))])]))
+    (notes-lsp--drain notes-test-note)
+    (let ((help (cl-some (lambda (it) (overlay-get it 'help-echo))
+                         (notes-lsp--note-overlays notes-test-note))))
+      (should (equal "\\{global-map}" (substitute-command-keys help))))))
+
 (ert-deftest notes-test-many-edits-are-applied-in-slices ()
   (notes-test-with ""
     (let ((notes-lsp--slice-seconds -1)

@@ -345,6 +345,67 @@
       (notes-lsp--tidy)
       (should (= 5000000 gc-cons-threshold)))))
 
+(defvar notes-test-folder nil "Where words are kept that no service has read.")
+(defvar notes-test-asked nil "What to do with the answers of the service.")
+
+(defun notes-test-kept ()
+  "Return the files with words that no service has read."
+  (directory-files notes-test-folder t "json"))
+
+(defmacro notes-test-with-unsent (&rest body)
+  "Evaluate BODY in a note \"one\" whose service hangs."
+  (declare (indent 0) (debug t))
+  `(notes-test-with "one\n"
+     (let* ((notes-test-folder (make-temp-file "notes-test" t))
+            (notes-test-asked nil)
+            (notes-lsp--unsent-files nil)
+            (notes-lsp--capabilities (list :unsent notes-test-folder :run "run")))
+       (cl-letf (((symbol-function 'notes-lsp-service-request-async)
+                  (lambda (_method _params then &rest _) (push then notes-test-asked))))
+         (unwind-protect (progn ,@body)
+           (delete-directory notes-test-folder t))))))
+
+(ert-deftest notes-test-words-that-the-service-has-not-read-are-kept-when-a-buffer-goes ()
+  (notes-test-with-unsent
+    (goto-char 1) (insert "milk ")
+    (notes-lsp-mode -1)
+    (let* ((file (car (notes-test-kept)))
+           (said (with-temp-buffer (insert-file-contents file) (json-parse-buffer :object-type 'plist))))
+      (should (= 1 (length (notes-test-kept))))
+      (should (equal "milk one\n" (plist-get said :text)))
+      (should (equal "id" (plist-get said :id)))
+      (should (equal "run" (plist-get said :run)))
+      (should (= #o600 (file-modes file))))
+    ;; It did not hang.
+    (funcall (pop notes-test-asked) nil)
+    (should-not (notes-test-kept))))
+
+(ert-deftest notes-test-words-that-the-service-has-read-are-not-kept ()
+  (notes-test-with-unsent
+    (goto-char 1) (insert "milk ")
+    (notes-lsp--flush notes-test-note)
+    (should (notes-lsp--note-unread notes-test-note))
+    (notes-lsp--enqueue 'notes/check (list :uri (notes-lsp--note-uri notes-test-note)
+                                           :version (notes-lsp--note-version notes-test-note)))
+    (should-not (notes-lsp--note-unread notes-test-note))
+    (notes-lsp-mode -1)
+    (should-not (notes-test-kept))))
+
+(ert-deftest notes-test-words-are-kept-before-a-file-takes-their-place ()
+  (notes-test-with-unsent
+    (goto-char 1) (insert "milk ")
+    (revert-buffer t t)
+    (should (= 1 (length (notes-test-kept))))
+    (should (equal (list (car (notes-test-kept))) notes-lsp--unsent-files))))
+
+(ert-deftest notes-test-words-that-are-not-read-for-two-seconds-are-not-stored ()
+  (notes-test-with-unsent
+    (goto-char 1) (insert "milk ")
+    (notes-lsp--flush notes-test-note)
+    (should-not (string-search "not stored" (notes-lsp--words notes-test-note)))
+    (cl-decf (notes-lsp--note-unread notes-test-note) notes-lsp--storing-seconds)
+    (should (string-search "not stored" (notes-lsp--words notes-test-note)))))
+
 (ert-deftest notes-test-drain-is-not-entered-twice ()
   (notes-test-with "abc"
     (insert "x")

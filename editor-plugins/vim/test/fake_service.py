@@ -2,10 +2,12 @@
 """A service that knows nothing: it answers, writes down what it was told, and says what a test tells it to say.
 
 Arguments: the file to write one JSON message a line to. The request test/say sends its params as a message, test/die
-ends the process; so does starting it while FILE.broken exists. To join by the ticket "slow" is answered at test/answer.
+ends the process; so does starting it while FILE.broken exists. After test/hang it reads nothing more. To join by the ticket "slow"
+is answered at test/answer, and so is the next request of a method that test/slow names.
 """
 import json
 import os
+import signal
 import sys
 
 log = open(sys.argv[1], "a", buffering=1)
@@ -33,10 +35,10 @@ def answer(message):
     if method == "initialize":
         return {"serverInfo": {"name": "fake", "version": "1"},
                 "capabilities": {"positionEncoding": "utf-8", "experimental": {"notes": {"protocol": 1, "undo": True}}}}
-    if method in ("notes/create", "notes/open", "notes/join", "notes/copy"):
+    if method in ("notes/create", "notes/open", "notes/join", "notes/copy", "notes/import"):
         path = os.environ["NOTES_TEST_DIR"] + "/" + params.get("title", "Joined") + ".md"
         open(path, "a").close()
-        return {"id": "id-of-" + params.get("title", "Joined"), "uri": "file://" + path, "path": path,
+        return {"id": "id-of-" + params.get("title", "Joined"), "uri": "file://" + path, "path": path, "near": params.get("near", ""),
                 "access": "read" if method == "notes/join" else "write"}
     if method == "notes/invitations":
         return {"invitations": [], "sent": [], "open": [], "message": "No invitations"}
@@ -49,11 +51,13 @@ def answer(message):
         return {"url": params["url"], "state": "connected"}
     if method == "notes/publish":
         return {"url": "automerge:published", "ticket": "wss://host/#automerge:published"}
+    if method == "notes/history":
+        return {"lines": ["Today", "  noon  Ben"], "rows": [{}, {"heads": ["h"], "before": [], "when": "noon", "author": "Ben"}]}
     if method == "notes/list" and "width" in params:
         return {"lines": ["Your notes", "  Tea", "  Coffee"], "rows": [{}, {"id": "a", "title": "Tea"}, {"id": "b", "title": "Coffee"}]}
     if method == "notes/list":
         return {"notes": [{"id": "a", "title": "Tea", "modified": "2024-02-29T12:00:00Z", "words": 3, "peers": ["Bo"],
-                           "created": "2024-02-29T12:00:00Z", "unread": False}]}
+                           "created": "2024-02-29T12:00:00Z", "unread": False, **({"path": "/tmp/Tea.md"} if "query" in params else {})}]}
     if method == "notes/status":
         return statuses.get(params.get("uri"), {"stored": True, "network": "on", "discovery": "on", "peers": []})
     if method in ("notes/undo", "notes/redo"):
@@ -62,6 +66,7 @@ def answer(message):
 
 
 held = []
+slow = ""
 # What the test has said about notes is what the service answers about them.
 statuses = {}
 
@@ -79,11 +84,16 @@ while message := receive():
         elif said["params"].get("kind") == "unshared":
             statuses.pop(said["params"].get("uri"), None)
         send({"jsonrpc": "2.0", **said})
+    if method == "test/hang":
+        signal.pause()
+    if method == "test/slow":
+        slow = message["params"]["method"]
     if method == "test/answer":
         for question in held:
             send({"jsonrpc": "2.0", "id": question["id"], "result": answer(question)})
         held = []
-    if (message.get("params") or {}).get("ticket") == "slow":
+    if (message.get("params") or {}).get("ticket") == "slow" or method == slow:
         held.append(message)
+        slow = ""
     elif "id" in message:
         send({"jsonrpc": "2.0", "id": message["id"], "result": answer(message)})

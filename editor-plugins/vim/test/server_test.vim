@@ -20,7 +20,7 @@ enddef
 def TheCurrentNoteIsPublishedIfTheUserWants()
   final note = fake.Note('Shopping', ['milk'])
   note.isUnshared = true
-  Connect("\<CR>", 'Published')
+  Connect("j\<CR>", 'Published')
   assert_equal([{uri: note.uri, url: url}], fake.Told('notes/publish'))
   assert_equal('wss://host/#automerge:published', getreg('"'))
   assert_false(note.isUnshared)
@@ -29,7 +29,7 @@ enddef
 def OtherwiseItStaysWithItsPeers()
   fake.Note('Garden', ['peas'])
   const count = len(fake.Told('notes/publish'))
-  Connect("j\<CR>", 'Connected to')
+  Connect("\<Space>", 'Connected to')
   execute 'NotesDisconnect' url
   assert_equal({url: url}, fake.WaitTold('notes/disconnect', 1))
   assert_equal(count, len(fake.Told('notes/publish')))

@@ -42,8 +42,11 @@ struct ShareRequest: SharedNoteRequest {
     let ticket = try await service.sharing.share(
       record.id, access: service.sharing.grantable(access, to: record.id), uses: uses,
       expiresIn: options.expiresIn ?? expiresIn)
+    let whole = service.notebook[record.id]
+    let meeting = whole?.folder == nil ? nil : whole?.title
     let screen = width.map {
-      TicketScreen(ticket, access, uses: uses, width: $0, ScreenTime(now: service.clock.date))
+      TicketScreen(
+        ticket, access, uses: uses, meeting: meeting, width: $0, ScreenTime(now: service.clock.date))
     }
     return Result(
       id: record.id, ticket: ticket, access: access, uses: uses, qr: wantsQR ? QRCode(ticket.text) : nil, screen: screen

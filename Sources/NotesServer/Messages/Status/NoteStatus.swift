@@ -11,6 +11,8 @@ struct NoteStatus {
   let people: [PersonStatus]
   /// The number of words when the text last stayed unchanged for a moment.
   let words: Int
+  /// Whether it is an item of a meeting: what is done with it is done for all who have the meeting.
+  let isItem: Bool
   /// The source from which the document is expected, if it is not here.
   let source: String?
   /// Whether the working file is not UTF-8.
@@ -27,6 +29,7 @@ struct NoteStatus {
     let people = service.sharing.asksSiblings ? [] : service.sharing.people(on: binding.id)
     self.people = people.map { PersonStatus($0, on: binding.handle) }
     words = service.notebook[binding.key]?.words ?? 0
+    isItem = binding.key.item != nil
     source = nil
     isFileUnreadable = service.environment.filesWithoutText.contains(binding.key)
   }
@@ -39,6 +42,7 @@ struct NoteStatus {
     (network, discovery) = (service.sharing.networkState, service.sharing.discoveryState)
     people = []
     words = service.notebook[opening.key]?.words ?? 0
+    isItem = opening.key.item != nil
     source = opening.waitsFor
     isFileUnreadable = false
   }
@@ -55,6 +59,7 @@ struct NoteStatus {
       "stored": .bool(isStored), "access": .string(access.rawValue), "network": .string(network),
       "discovery": .string(discovery), "peers": .array(people.map(\.json)), "words": JSONValue(words),
       "waiting": source.map(JSONValue.string), "file": isFileUnreadable ? "notUTF8" : nil,
+      "item": isItem ? true : nil,
       "company": Company(people, hasTextFile: !isFileUnreadable).json,
     ])
   }

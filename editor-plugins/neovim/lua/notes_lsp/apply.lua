@@ -137,7 +137,7 @@ local function restore_final_newline(buf, shadow, edits, views)
 end
 
 -- Applies `edits` (clamped, ascending, in the coordinates of `shadow`) to the buffer and to `shadow`, its text. Returns the
--- growth in bytes.
+-- growth in bytes, and what went wrong when the views were restored: then the text is right all the same.
 function M.edits(buf, shadow, edits)
   local views, anchor, options = views_of(buf), anchor_of(buf), vim.bo[buf]
   local modifiable, readonly = options.modifiable, options.readonly
@@ -156,9 +156,11 @@ function M.edits(buf, shadow, edits)
   options.modifiable, options.readonly = modifiable, readonly
   if is_clean then options.modified = false end
   if not ok then error(problem, 0) end
-  for _, it in ipairs(views) do restore(it, shadow, edits) end
-  restore_anchor(anchor, edits)
-  return grown
+  local is_restored, trouble = pcall(function()
+    for _, it in ipairs(views) do restore(it, shadow, edits) end
+    restore_anchor(anchor, edits)
+  end)
+  return grown, not is_restored and tostring(trouble) or nil
 end
 
 return M

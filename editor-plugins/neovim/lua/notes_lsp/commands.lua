@@ -11,6 +11,7 @@ local condition = require("notes_lsp.condition")
 local files = require("notes_lsp.files")
 local arrival = require("notes_lsp.arrival")
 local definitions = require("notes_lsp.definitions")
+local opens = arrival.opens
 local M = {}
 
 local refresh = view.refresh
@@ -36,13 +37,13 @@ local function choose(items, prompt, label, act)
 end
 
 -- Whether an answer asks which text of a document of another program to edit. If so, the user chooses; `act` gets the path of
--- that text.
-local function choose_text(answer, act)
+-- that text. `keys`: as for `opens`.
+local function choose_text(answer, act, keys)
   local data = answer.error and answer.error.data
   if type(data) ~= "table" or data.kind ~= "chooseText" then return false end
   say.when_free(function()
     local function label(it) return it.text .. "  " .. it.start end
-    choose(data.texts, "Text to edit:", label, function(it) act(it.text) end)
+    opens(function() choose(data.texts, "Text to edit:", label, function(it) act(it.text) end) end, keys)()
   end)
   return true
 end
@@ -103,10 +104,10 @@ local function titled(given, prompt, former, act)
 end
 
 -- A command of definitions.lua that asks for what is missing, makes one request, and says what came of it.
---
 -- given: its argument, or ""; row: of a list, instead of the current buffer's note; is_sure: without asking
 function M.carry_out(command, given, row, is_sure)
   local flow, target = definitions.flows[command], {}
+  local question = flow.confirm
   if flow.about and row then
     target = { id = row.id, item = row.item, uri = not row.id and row.uri or nil }
   elseif flow.about then
@@ -114,12 +115,14 @@ function M.carry_out(command, given, row, is_sure)
     local note = not listed and current()
     if not listed and not note then return end
     target = { id = listed or nil, uri = note and note.uri or nil }
+    if note and note.status and note.status.item then question = flow.confirmItem or question end
   end
-  if flow.confirm and not is_sure and vim.fn.confirm(flow.confirm, "&Delete\n&Keep", 2) ~= 1 then return end
+  if question and not is_sure and vim.fn.confirm(question, "&Delete\n&Keep", 2) ~= 1 then return end
   local function send(value)
+    local open = flow.opens and opens(files.open)
     local argument = flow.argument and { [flow.argument] = flow.isFile and files.absolute(value) or value } or {}
     ask(flow.method, vim.tbl_extend("force", target, flow.params or {}, argument), function(result)
-      if flow.opens then files.open(result) end
+      if open then open(result) end
       refresh()
       say.news(((flow.say or result.message or ""):gsub("{}", (value:gsub("%%", "%%%%")))))
     end)
@@ -128,7 +131,7 @@ function M.carry_out(command, given, row, is_sure)
   local former = row and row.title or command == "NotesRename" and vim.fn.expand("%:t:r") or nil
   local function title() titled(given, flow.prompt, former, send) end
   -- What cannot be is said before anything is asked for.
-  if flow.first and given == "" then ask(flow.first, target, title) else title() end
+  if flow.first and given == "" then ask(flow.first, target, opens(title)) else title() end
 end
 
 function M.adopt()
@@ -160,14 +163,10 @@ end
 -- this person before it asks the user.
 function M.remove_from(target, peer, is_sure)
   local params = vim.tbl_extend("force", target, { peer = peer, moveOn = true, check = not is_sure })
-  ask("notes/remove", params, function(result)
+  ask("notes/remove", params, is_sure and refresh or opens(function(result)
     local question = "Remove " .. (result.name or "") .. " (a copy stays with them)?"
-    if is_sure then
-      refresh()
-    elseif vim.fn.confirm(question, "&Remove\n&Cancel", 2) == 1 then
-      M.remove_from(target, peer, true)
-    end
-  end)
+    if vim.fn.confirm(question, "&Remove\n&Cancel", 2) == 1 then M.remove_from(target, peer, true) end
+  end))
 end
 
 function M.remove(name, is_sure)
@@ -178,7 +177,7 @@ function M.remove(name, is_sure)
 end
 
 local function with_deleted(title, prompt, act)
-  ask("notes/list", { deleted = true }, function(result)
+  ask("notes/list", { deleted = true }, opens(function(result)
     local notes = vim.tbl_filter(function(it) return title == "" or it.title == title end, result.notes or {})
     if #notes == 0 then
       say.warn(title == "" and "No deleted notes" or 'No deleted note is called "' .. title .. '"')
@@ -187,11 +186,11 @@ local function with_deleted(title, prompt, act)
     else
       choose(notes, prompt, function(it) return it.title end, act)
     end
-  end)
+  end))
 end
 
 function M.undelete(title)
-  with_deleted(title, "Restore", function(it) ask("notes/undelete", { id = it.id }, files.open) end)
+  with_deleted(title, "Restore", function(it) ask("notes/undelete", { id = it.id }, opens(files.open)) end)
 end
 
 -- Deletes a deleted note and its history permanently.
@@ -207,7 +206,7 @@ end
 function M.purge(title) with_deleted(title, "Delete for good", M.purge_note) end
 
 function M.find(words)
-  ask("notes/list", { query = words }, function(result)
+  ask("notes/list", { query = words }, opens(function(result)
     files.know_all(result.notes or {})
     local found = {}
     for _, it in ipairs(result.notes or {}) do
@@ -219,18 +218,18 @@ function M.find(words)
     if #found == 0 then return say.news('No note contains "' .. words .. '"') end
     vim.fn.setqflist({}, " ", { title = "Notes with " .. words, items = found })
     vim.cmd("copen")
-  end)
+  end))
 end
 
 function M.recovered()
-  ask("notes/recovered", {}, function(result)
+  ask("notes/recovered", {}, opens(function(result)
     local items = vim.tbl_map(function(it)
       return { filename = it.path, lnum = 1, text = text.shown(it.title .. ", " .. view.day(it.time) .. ": " .. it.reason) }
     end, result.texts or {})
     if #items == 0 then return say.news("No recovered text") end
     vim.fn.setqflist({}, " ", { title = "Recovered texts", items = items })
     vim.cmd("copen")
-  end)
+  end))
 end
 
 local function with_peer(name, act)
@@ -248,11 +247,11 @@ function M.go(name)
     vim.cmd("normal! m'")
     return presence.go(note, peer)
   end
-  ask("notes/open", { near = name }, function(place)
-    presence.going_to = place.near
+  ask("notes/open", { near = name }, opens(function(place)
     files.open(place)
+    presence.expect(place.near)
     say.news(text.shown(place.near) .. " is in this note")
-  end)
+  end))
 end
 
 function M.follow(name)
@@ -284,6 +283,7 @@ function M.status()
     return say.news((gone and "Not a note any more: " .. gone or "Not a note (:NotesAdopt makes it one)") .. ". Service " .. running)
   end
   ask("notes/status", { uri = note.uri }, function(result)
+    if result.documents then return say.warn("Not stored: the service has not opened this note") end
     condition.on_status(note, result)
     local words = condition.words(note)
     say.news((result.stored and "Stored" or "Not stored yet") .. (words == "" and "; not shared" or "; " .. words))
@@ -291,12 +291,11 @@ function M.status()
 end
 
 function M.stop()
-  service.stop()
-  say.news("Service stopped; typing is kept. :NotesRestart")
+  service.stop(function() say.news("Service stopped; typing is kept. :NotesRestart") end)
 end
 
 function M.restart()
-  service.stop()
+  service.stop(function() end)
   if service.start() then say.news("The service is starting") end
 end
 
@@ -316,14 +315,14 @@ function M.undo(verb, argument)
   }, function(result) say.news(result.message or "") end)
 end
 
-require("notes_lsp.history")(M, ask, current)
-require("notes_lsp.server")(M, ask, choose)
+require("notes_lsp.history")(M, ask, current, opens)
+require("notes_lsp.server")(M, ask, choose, opens)
 require("notes_lsp.ticket")(M, ask, with_buffer, current)
 require("notes_lsp.nearby")(M, ask, choose, {
-  usable_buffer = usable_buffer, with_adopted = with_adopted, current = current, await = await,
+  usable_buffer = usable_buffer, with_adopted = with_adopted, current = current, await = await, opens = opens,
 })
-require("notes_lsp.exchange")(M, ask, choose, { choose_text = choose_text, current = current })
-require("notes_lsp.screens")(M, ask, current, choose)
+require("notes_lsp.exchange")(M, ask, choose, { choose_text = choose_text, current = current, opens = opens })
+require("notes_lsp.screens")(M, ask, current, choose, opens)
 files.on_empty_meeting = function(id) M.agenda_of({ id = id }) end
 
 require("notes_lsp.incoming")

@@ -161,6 +161,7 @@ M.flows = {
     method = "notes/delete",
     about = "note",
     confirm = "Delete your copy? Others keep theirs.",
+    confirmItem = "Delete this item for everyone?",
   },
   NotesDeleteForEveryone = {
     method = "notes/delete",

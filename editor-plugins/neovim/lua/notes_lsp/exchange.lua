@@ -2,30 +2,31 @@
 
 local api = vim.api
 local say = require("notes_lsp.say")
-local view = require("notes_lsp.view")
 local service = require("notes_lsp.service")
 local note_of = require("notes_lsp.note")
 local files = require("notes_lsp.files")
-local refresh = view.refresh
+local refresh = require("notes_lsp.view").refresh
 
 -- Adds the verbs to `M`. `ask` sends a request and tells its error; `sees` has parts of the commands.
 return function(M, ask, choose, sees)
   local choose_text, current = sees.choose_text, sees.current
 
-  -- Of a document that another program has made, the person chooses the text to edit.
+  -- Of a document that another program has made, the person chooses the text to edit. `done` gets the user's keys as they were
+  -- after that.
   function M.ask_choosing(method, params, done)
+    local keys = say.keys()
     service.request(method, params, function(answer)
       local function again(path) M.ask_choosing(method, { path = params.path, text = path }, done) end
-      if choose_text(answer, again) then return end
+      if choose_text(answer, again, keys) then return end
       if answer.error then return say.warn(answer.error.message) end
-      say.when_free(function() done(answer.result or {}) end)
+      say.when_free(function() done(answer.result or {}, keys) end)
     end)
   end
 
   function M.import(path)
     say.news("Importing…")
-    M.ask_choosing("notes/import", { path = files.absolute(path) }, function(result)
-      files.open(result)
+    M.ask_choosing("notes/import", { path = files.absolute(path) }, function(result, keys)
+      sees.opens(files.open, keys)(result)
       refresh()
       say.outcome(result)
       for _, one in ipairs(result.failed or {}) do say.remember(one.path .. ": " .. one.message) end
@@ -60,11 +61,11 @@ return function(M, ask, choose, sees)
   function M.copy(given)
     local note, lines = note_of.of(), api.nvim_buf_get_lines(0, 0, -1, true)
     local title = given ~= "" and given or vim.fn.expand("%:t:r") .. " copy"
-    local is_note = note and note.id ~= ""
+    local is_note, open = note and note.id ~= "", sees.opens(files.open)
     ask(is_note and "notes/copy" or "notes/create",
       { title = title, uri = is_note and note.uri or nil, text = not is_note and table.concat(lines, "\n") or nil },
       function(result)
-        files.open(result)
+        open(result)
         say.news('Copied to "' .. title .. '", which is yours alone')
       end)
   end

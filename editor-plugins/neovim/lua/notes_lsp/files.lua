@@ -111,16 +111,20 @@ function M.on_read(buf)
   end)
 end
 
+-- The loaded buffer that shows a file, or nil.
+local function showing(path)
+  for _, buf in ipairs(api.nvim_list_bufs()) do
+    local name = api.nvim_buf_is_loaded(buf) and vim.bo[buf].buftype == "" and api.nvim_buf_get_name(buf) or ""
+    if name ~= "" and canonical(name) == canonical(path) then return buf end
+  end
+end
+
 -- A note has a file now. A buffer that showed the file before, as a plain one, becomes the note.
 function M.on_placed(event)
   if not vim.tbl_contains({ "created", "renamed", "restored" }, event.kind) or not event.path then return end
   M.know(event.path, event.uri, event.id)
-  for _, buf in ipairs(api.nvim_list_bufs()) do
-    local name = api.nvim_buf_get_name(buf)
-    if api.nvim_buf_is_loaded(buf) and not M.why_no_note(buf) and canonical(name) == canonical(event.path) then
-      attach_read(buf, known[canonical(event.path)])
-    end
-  end
+  local buf = showing(event.path)
+  if buf and not M.why_no_note(buf) then attach_read(buf, known[canonical(event.path)]) end
 end
 
 -- Opens what notes/open, notes/create or notes/join has answered: {id, uri, path}.
@@ -129,15 +133,17 @@ function M.open(result)
   if not result.path then return end
   M.know_all({ result })
   if vim.bo.buftype == "nofile" then vim.cmd("wincmd p") end
-  local buf = vim.fn.bufnr("^" .. vim.fn.escape(vim.fn.fnamemodify(result.path, ":p"), "\\*?[]{},$~") .. "$")
-  local window = buf > 0 and vim.fn.bufwinid(buf) or -1
+  local window = vim.fn.bufwinid(showing(result.path) or -1)
   if window > 0 then
     api.nvim_set_current_win(window)
   else
     local verb = vim.bo.modified and not vim.o.hidden and "split" or "edit"
     vim.cmd("silent noswapfile " .. verb .. " " .. vim.fn.fnameescape(result.path))
   end
-  condition.on_opened(note_of.attach(api.nvim_get_current_buf(), result.uri, result.id), result)
+  -- The user's autocommands may have made another buffer the current one.
+  local buf = showing(result.path)
+  if not buf then return say.warn("Not opened: no buffer shows " .. vim.fn.fnamemodify(result.path, ":t")) end
+  condition.on_opened(note_of.attach(buf, result.uri, result.id), result)
 end
 
 -- Neovim has noticed that the file has changed.

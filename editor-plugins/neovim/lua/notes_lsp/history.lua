@@ -3,9 +3,10 @@
 local text = require("notes_lsp.text")
 local say = require("notes_lsp.say")
 local view = require("notes_lsp.view")
+local note_of = require("notes_lsp.note")
 
 local api = vim.api
-local labels = api.nvim_create_namespace("notes_lsp_blame")
+local labels, chosen = api.nvim_create_namespace("notes_lsp_blame"), api.nvim_create_namespace("notes_lsp_restore")
 
 -- Removes the names beside the lines. Returns whether there were any.
 local function end_blame(buf)
@@ -29,14 +30,23 @@ local function show_blame(buf, first, shown)
   api.nvim_create_autocmd({ "TextChanged", "TextChangedI" }, { buffer = buf, once = true, callback = function() end_blame(buf) end })
 end
 
+-- Where the chosen lines are now, whatever was typed above them; nil if there are none any more.
+local function marked(buf)
+  if not note_of.of(buf) then return nil end
+  note_of.flush(note_of.of(buf), false)
+  local first, _, more = unpack(api.nvim_buf_get_extmark_by_id(buf, chosen, 1, { details = true }))
+  if not first or more.end_row <= first then return nil end
+  return { start = text.position(first, 0), ["end"] = text.position(more.end_row, 0) }
+end
+
 -- Adds the verbs to `M`. `ask` sends a request and tells its error; `current` is the note of the current buffer, or nil.
-return function(M, ask, current)
+return function(M, ask, current, opens)
   -- `author`: of what has none, as parts of an earlier state.
   function M.diff_of(target, author)
-    ask("notes/diff", vim.tbl_extend("force", target, { lines = true, author = author }), function(result)
+    ask("notes/diff", vim.tbl_extend("force", target, { lines = true, author = author }), opens(function(result)
       if #result.lines == 0 then return say.news("Nothing has changed") end
       vim.bo[view.show("Notes diff", result.lines)].syntax = "diff"
-    end)
+    end))
   end
 
   function M.diff()
@@ -44,19 +54,22 @@ return function(M, ask, current)
     if note then M.diff_of({ uri = note.uri }) end
   end
 
-  function M.history_of(target, range)
+  -- `buf`: the lines to restore are those that are marked there; nil for the whole note.
+  function M.history_of(target, buf)
     local function with(more) return vim.tbl_extend("force", target, more) end
     view.list("Notes history", "notes/history", target, {
       { "<CR>", "show the note as it was then", "heads", function(row)
-        ask("notes/textAt", with({ heads = row.heads }), function(past)
+        ask("notes/textAt", with({ heads = row.heads }), opens(function(past)
           view.show("Note as it was", vim.split(past.text, "\n", { plain = true }))
-        end)
+        end))
       end },
       { "d", "what this row changed", "heads", function(row)
         M.diff_of(with({ from = row.before, to = row.heads }), row.author)
       end },
       { "D", "what has changed since then", "heads", function(row) M.diff_of(with({ from = row.heads })) end },
       { "R", "restore the note to then", "heads", function(row)
+        local range = buf and marked(buf)
+        if buf and not range then return say.warn("Those lines are gone: choose them again") end
         ask("notes/restore", with({ heads = row.heads, range = range }), function()
           view.refresh()
           say.news((range and "Restored those lines to " or "Restored to ") .. row.when .. " (u undoes)")
@@ -76,7 +89,8 @@ return function(M, ask, current)
   function M.restore(first, last)
     local note = current()
     if not note then return end
-    M.history_of({ uri = note.uri }, first and { start = text.position(first - 1, 0), ["end"] = text.position(last, 0) })
+    if first then api.nvim_buf_set_extmark(note.buf, chosen, first - 1, 0, { id = 1, end_row = last, end_col = 0 }) end
+    M.history_of({ uri = note.uri }, first and note.buf)
   end
 
   -- Shows or hides the last author of each line, or of these lines.

@@ -32,6 +32,9 @@ return function(M, ask, choose, sees)
     local function invite(peer)
       sees.with_adopted(buf, function(note) M.invite_to({ uri = note.uri }, peer) end)
     end
+    local pick = sees.opens(function(near)
+      choose(near, "Invite", function(it) return it.name .. "  " .. it.state .. "  " .. it.peer:sub(1, 8) end, invite)
+    end)
     ask("notes/peers", {}, function(result)
       local near = vim.tbl_filter(function(it)
         return it.state ~= "blocked" and (name == "" or it.peer == name or it.name:lower() == name:lower())
@@ -42,7 +45,7 @@ return function(M, ask, choose, sees)
       elseif #near == 1 and name ~= "" then
         invite(near[1])
       else
-        choose(near, "Invite", function(it) return it.name .. "  " .. it.state .. "  " .. it.peer:sub(1, 8) end, invite)
+        pick(near)
       end
     end)
   end
@@ -56,18 +59,20 @@ return function(M, ask, choose, sees)
   end
 
   function M.answer()
+    local pick = sees.opens(function(open)
+      if #open == 1 then return decide(open[1]) end
+      choose(open, "Invitations", function(it) return it.line end, decide)
+    end)
     ask("notes/invitations", {}, function(result)
       say.forget(":NotesAnswer")
-      if #result.open > 1 then return choose(result.open, "Invitations", function(it) return it.line end, decide) end
-      if result.open[1] then return decide(result.open[1]) end
-      say.outcome(result)
+      if result.open[1] then pick(result.open) else say.outcome(result) end
     end)
   end
 
   function M.verify(name)
-    ask("notes/verify", { peer = name }, function(result)
+    ask("notes/verify", { peer = name }, sees.opens(function(result)
       view.show("Notes verify", vim.list_extend(result.lines, { "", "q closes this" }))
-    end)
+    end))
   end
 
   -- What a person may do with a note: "write", "read" or "none".

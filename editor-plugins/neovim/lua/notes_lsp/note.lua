@@ -16,7 +16,7 @@ local remembered_services = 4
 local notes = {}
 -- While an edit is being applied, Neovim reports changes that are not the user's.
 local is_applying = false
--- Called with the note: on_attach, on_detach, on_change(note, edits), on_applied, on_drained, on_cursors, on_published, on_reloaded.
+-- Called with the note: on_attach, on_detach, on_applied, on_drained, on_cursors, on_published, on_reloaded.
 M.listeners = {}
 
 function M.tell(what, ...)
@@ -123,7 +123,6 @@ function M.flush(note, is_forced)
     M.publish(note)
     return
   end
-  M.tell("on_change", note, { edit })
   text.patch(note.shadow, above, #note.shadow - above - below, new)
   note.bytes = note.bytes + grown
   send_change(note, { range = edit.range, text = edit.newText })
@@ -144,18 +143,18 @@ end
 
 local function take(note, message)
   is_applying = true
-  local ok, problem = pcall(function()
-    local edits = text.clamped(note.shadow, message.edits)
-    M.tell("on_change", note, edits)
-    note.bytes = note.bytes + apply.edits(note.buf, note.shadow, edits)
+  local ok, grown, trouble = pcall(function()
+    return apply.edits(note.buf, note.shadow, text.clamped(note.shadow, message.edits))
   end)
   is_applying = false
   note.hint, note.hidden = nil, apply.has_final_newline(note.buf) and 1 or 0
   if not ok then
-    M.repair(note, tostring(problem))
+    M.repair(note, tostring(grown))
     return
   end
+  note.bytes = note.bytes + grown
   note.tick, note.rev = api.nvim_buf_get_changedtick(note.buf), message.rev
+  if trouble then say.trouble(trouble) end
   if note.bytes ~= message.bytes then
     M.repair(note, note.bytes .. ", not " .. message.bytes .. " bytes")
     return
@@ -298,6 +297,9 @@ function M.attach(buf, uri, id)
     M.publish(note)
     return note
   end
+  -- A buffer of the note that was wiped out just now is closed before this one is opened.
+  local other = M.with_uri(uri)
+  if other and not api.nvim_buf_is_loaded(other.buf) then M.detach(other.buf) end
   note = {
     buf = buf, id = id or "", uri = uri, path = vim.fn.fnamemodify(api.nvim_buf_get_name(buf), ":p"), version = 1, rev = 0,
     shadow = { "" }, queue = {}, had = {}, peers = {}, last_seen = 0, is_open = false, was_open = false,
@@ -319,7 +321,7 @@ function M.detach(buf)
   local note = notes[buf]
   if not note then return end
   notes[buf] = nil
-  if note.is_open then service.notify("textDocument/didClose", { textDocument = { uri = note.uri } }) end
+  if note.is_open and not M.with_uri(note.uri) then service.notify("textDocument/didClose", { textDocument = { uri = note.uri } }) end
   if api.nvim_buf_is_valid(buf) then
     apply.reset_options(buf)
     vim.b[buf].notes_lsp = nil

@@ -21,6 +21,8 @@ local pointed_ms = 5000
 local followed = {}
 -- Where people have just pointed, by their ids: {buf, line, character}.
 local pointed = {}
+-- The person whose caret to go to when it is shown: {name, note, keys, time}; and how long to wait for it.
+local expected, expected_ms = nil, 2000
 
 function M.define_highlights()
   local is_dark = vim.o.background == "dark"
@@ -159,9 +161,6 @@ function M.find(note, name)
   end
 end
 
--- The name of the person whose caret to go to as soon as it is shown, in the note just opened.
-M.going_to = nil
-
 -- Moves the caret of the current window to a peer's, or to where they have just pointed.
 function M.go(note, peer)
   local place = pointed[peer.peer]
@@ -211,19 +210,28 @@ function M.on_moved()
   end
 end
 
--- Called when the carets of a note are shown.
-local function on_cursors(note)
-  M.redraw(note)
-  vim.cmd("redrawstatus!")
-  local peer = M.going_to and note == note_of.of() and M.find(note, M.going_to)
-  if peer then
-    M.going_to = nil
-    M.go(note, peer)
-  end
+-- Goes to the expected caret, unless the user has done anything since.
+local function go_on(note)
+  local it = expected
+  if not it or it.note ~= note then return end
+  local peer = M.find(note, it.name)
+  local is_over = note ~= note_of.of() or not say.is_idle(it.keys) or vim.loop.now() - it.time > expected_ms
+  if peer or is_over then expected = nil end
+  if peer and not is_over then M.go(note, peer) end
+end
+
+-- Goes to a person's caret in the current note as soon as it is shown there.
+function M.expect(name)
+  expected = { name = name, note = note_of.of(), keys = say.keys(), time = vim.loop.now() }
+  go_on(expected.note)
 end
 
 table.insert(note_of.listeners, {
-  on_cursors = on_cursors,
+  on_cursors = function(note)
+    M.redraw(note)
+    vim.cmd("redrawstatus!")
+    go_on(note)
+  end,
   on_applied = function(note)
     follow(note)
     M.report()

@@ -8,7 +8,7 @@ local M = {}
 
 local maximum_waiting, shown_ms = 20, 2000
 local waiting, is_unread, is_pausing = {}, false, false
-local told = {}
+local told, key_count = {}, 0
 -- All messages, also those that passed quickly.
 M.log = {}
 local most_logged = 500
@@ -33,6 +33,12 @@ function M.is_busy()
   return mode.blocking or is_column or mode.mode:find("^no") ~= nil or mode.mode:find("^[cr!]") ~= nil
     or vim.fn.pumvisible() == 1 or vim.fn.getcmdwintype() ~= ""
 end
+
+-- How many keys the user has pressed.
+function M.keys() return key_count end
+
+-- Whether the user has done nothing since there were `keys`: what opens now takes no key that is meant for something else.
+function M.is_idle(keys) return keys == key_count and vim.api.nvim_get_mode().mode:find("^nt?$") ~= nil and not M.is_busy() end
 
 -- A message that does not fit would cause a prompt that blocks Vim, so it is cut.
 local function fitting(line)
@@ -74,12 +80,17 @@ function M.remember(line)
   if #M.log > most_logged then table.remove(M.log, 1) end
 end
 
-local function add(message, is_warning)
+-- `is_first`: says where the user's words are, and goes before everything else.
+local function add(message, is_warning, is_first)
   local line = vim.trim((text.shown(message):gsub("%s+", " ")))
   if line == "" or (#waiting > 0 and waiting[#waiting].line == line) then return end
   M.remember(line)
-  table.insert(waiting, { line = line, is_warning = is_warning })
-  if #waiting > maximum_waiting then table.remove(waiting, 1) end
+  local place = #waiting + 1
+  while is_first and place > 1 and not waiting[place - 1].is_first do place = place - 1 end
+  table.insert(waiting, place, { line = line, is_warning = is_warning, is_first = is_first })
+  for index, it in ipairs(waiting) do
+    if #waiting > maximum_waiting and not it.is_warning then table.remove(waiting, index) end
+  end
   show()
 end
 
@@ -92,7 +103,7 @@ function M.warn(message) add(message, true) end
 -- Shows the line of an event, as urgent as the service says. Of several people the one who points is named.
 function M.event(event)
   local line = (event.line or event.message or "") .. (event.kind == "pointed" and " " .. (event.name or "") or "")
-  add(line, event.level ~= "news")
+  add(line, event.level ~= "news", event.level == "words")
 end
 
 -- Says what the service says that a request has done.
@@ -122,6 +133,7 @@ end
 
 -- The user has pressed a key, and so has seen the last line.
 vim.on_key(function()
+  key_count = key_count + 1
   if is_unread then
     is_unread = false
     vim.schedule(show)

@@ -7,7 +7,7 @@ local service = require("notes_lsp.service")
 local files = require("notes_lsp.files")
 
 -- Adds the verbs to `M`. `ask` sends a request and tells its error; `current` is the note of the current buffer, or nil.
-return function(M, ask, current, choose)
+return function(M, ask, current, choose, opens)
   local function titled(prompt, act)
     vim.ui.input({ prompt = prompt }, function(title)
       vim.cmd("redraw | echo")
@@ -16,8 +16,6 @@ return function(M, ask, current, choose)
   end
 
   local function reference(row) return { id = row.id, item = row.item } end
-
-  local function with(row, more) return vim.tbl_extend("force", row, more) end
 
   local function done(line)
     return function()
@@ -49,7 +47,7 @@ return function(M, ask, current, choose)
     view.list("Notes", "notes/list", { order = M.order or "changed" }, {
       { "<CR>", "open", "id", function(row)
         if row.kind == "meeting" then return M.agenda_of({ id = row.id }) end
-        ask("notes/open", { id = row.id }, files.open)
+        ask("notes/open", { id = row.id }, opens(files.open))
       end },
       { "+", "new note", nil, function() M.carry_out("NotesNew", "") end },
       { "M", "new meeting", nil, function() M.carry_out("NotesMeeting", "") end },
@@ -70,7 +68,7 @@ return function(M, ask, current, choose)
   end
 
   function M.deleted()
-    local function restore(row) ask("notes/undelete", { id = row.id }, files.open) end
+    local function restore(row) ask("notes/undelete", { id = row.id }, opens(files.open)) end
     view.list("Deleted notes", "notes/list", { deleted = true }, {
       { "<CR>", "restore and open", "id", restore },
       { "U", "restore and open", "id", restore },
@@ -117,11 +115,11 @@ return function(M, ask, current, choose)
       return function(row)
         -- The first row is the meeting.
         local place = vim.fn.line(".") - 2 + step
-        if place >= 0 then ask("notes/moveItem", with(reference(row), { position = place }), view.refresh) end
+        if place >= 0 then ask("notes/moveItem", { id = row.id, item = row.item, position = place }, view.refresh) end
       end
     end
     view.list(name or "Notes agenda", "notes/items", target, {
-      { "<CR>", "open the item", "item", function(row) ask("notes/open", reference(row), files.open) end },
+      { "<CR>", "open the item", "item", function(row) ask("notes/open", reference(row), opens(files.open)) end },
       { "+", "new item", nil, function() M.carry_out("NotesItem", "", target) end },
       { "R", "rename the item, or the meeting", "id", rename },
       { "D", "delete the item, or the meeting", "id", delete },
@@ -154,9 +152,9 @@ return function(M, ask, current, choose)
     end })
     -- Writing creates a file that does not exist yet.
     if vim.fn.filereadable(path) == 0 then return say.news(name .. " is new: :write makes a meeting in it") end
-    M.ask_choosing("notes/open", { path = path }, function(result)
+    M.ask_choosing("notes/open", { path = path }, function(result, keys)
       if api.nvim_get_current_buf() ~= buf then return say.news("Opened " .. name) end
-      if result.folder then M.agenda_of({ id = result.id }, name) else files.open(result) end
+      if result.folder then M.agenda_of({ id = result.id }, name) else opens(files.open, keys)(result) end
     end)
   end
 
@@ -168,7 +166,7 @@ return function(M, ask, current, choose)
     is_asked = true
     local function take(given)
       local name = given and vim.trim(given) ~= "" and vim.trim(given) or default
-      local is_seen = vim.fn.confirm("Notes: May people on this network see you?", "&Yes\n&No", 1) == 1
+      local is_seen = vim.fn.confirm("Notes: May people on this network see you?", "&No\n&Yes", 1) == 2
       ask("notes/setName", { name = name, visible = is_seen }, done("Others see you as " .. name .. ". :NotesName changes it"))
     end
     if chosen ~= "" then return take(chosen) end
@@ -178,16 +176,21 @@ return function(M, ask, current, choose)
   -- Changes the name, and stores it; without one, asks for it. At the first start the user is asked before this is answered.
   function M.name(given)
     chosen, is_asked = given, false
+    local ask_name = opens(introduce)
     ask(given == "" and "notes/peers" or "notes/setName", { name = given ~= "" and given or nil }, function(result)
       chosen = ""
       if is_asked then return end
-      if given == "" then return introduce((result.self or {}).name or "") end
+      if given == "" then return ask_name((result.self or {}).name or "") end
       say.news("Others see you as " .. given .. " now")
     end)
   end
 
-  -- The first start asks once.
+  -- The first start asks once, if the user has done nothing since.
   service.on_ready(function()
-    if service.asks_name() then say.when_free(function() introduce(service.peer_name()) end) end
+    if not service.asks_name() then return end
+    say.when_free(function()
+      if say.is_idle(service.keys_at_start) then return introduce(service.peer_name()) end
+      say.warn(":NotesName first: no one nearby sees you yet")
+    end)
   end)
 end

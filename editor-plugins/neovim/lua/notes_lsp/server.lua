@@ -3,7 +3,7 @@
 local say = require("notes_lsp.say")
 local note_of = require("notes_lsp.note")
 
-return function(M, ask, choose)
+return function(M, ask, choose, opens)
   local function publish(note, url)
     ask("notes/publish", { uri = note.uri, url = url }, function(result)
       M.copy_line(result.ticket, result.base64)
@@ -21,7 +21,6 @@ return function(M, ask, choose)
 
   -- Connects to the server at a URL, also after a restart, and offers to publish the current note there; or calls another
   -- person's service at an address.
-  --
   -- words: the URL and perhaps a token; asks_token: the token is typed unseen, and stays out of the command history
   function M.connect(words, asks_token)
     local url, token = words[1], words[2] or ""
@@ -31,6 +30,7 @@ return function(M, ask, choose)
     end
     if asks_token and token == "" then token = vim.fn.inputsecret("Token: ") end
     local note = note_of.of()
+    local offer_soon = opens(function(result) offer(note, result.url) end)
     say.news("Connecting to " .. url .. "…")
     ask("notes/connect", { url = url, token = token }, function(result)
       if result.state == "connected" then
@@ -38,7 +38,7 @@ return function(M, ask, choose)
       else
         say.warn("Not connected yet: " .. (result.message or "no answer"))
       end
-      if note and note.id ~= "" then offer(note, result.url) end
+      if note and note.id ~= "" then offer_soon(result) end
     end)
   end
 end

@@ -1,6 +1,6 @@
 -- The notes-lsp process: starts it when needed, talks to it, and restarts it when it dies.
 --
---     stopped ──start──► starting ──initialize answered──► ready ──stop──► stopped
+--     stopped ──start──► starting ──initialize answered──► ready ──stop──► stopped (restarting, if started before its end)
 --        ▲                   │                               │
 --        └──five quick deaths┴──────── dies ◄────────────────┘   (else: starting again after a pause)
 
@@ -19,6 +19,8 @@ local maximum_header, maximum_log_lines = 8192, 200
 local process, stdin
 -- Whether the last process has ended as it was asked to.
 local has_ended_well = false
+-- Called when the process that was told to end has ended; nil if there is none.
+local ending
 local incarnation, started_at, quick_deaths = 0, 0, 0
 local last_asked, asked, waiting = 0, {}, {}
 -- The handlers of other modules: for notifications, by method; and for the start and the end of the service.
@@ -39,8 +41,8 @@ end
 function M.run() return ours().run end
 -- Where words are kept that the service may not have read; nil if it takes none.
 function M.unsent_folder() return ours().unsent end
--- Whether the service was stopped, and had read and stored everything.
-function M.has_ended_well() return M.state == "stopped" and has_ended_well end
+-- Whether the service has ended as it was told to, and had read and stored everything.
+function M.has_ended_well() return has_ended_well end
 function M.has_undo() return ours().undo == true end
 -- Whether the user has yet to be asked for a name; and the name until then.
 function M.asks_name() return ours().asksName == true end
@@ -101,6 +103,8 @@ function M.request(method, params, done)
     send(method, params, done)
   elseif M.state == "restarting" or M.start() then
     table.insert(waiting, { method, params, done })
+  else
+    done({ error = { message = "" } })
   end
 end
 
@@ -156,18 +160,31 @@ local function reader()
   end
 end
 
+-- Lets go of the process, of which nothing more will come.
+local function let_go(why)
+  for _, act in ipairs(on_gone) do guarded(act) end
+  local left = asked
+  asked = {}
+  fail(left, why)
+end
+
 local launch
 
 -- The process has ended. Its buffers stay, and are shown to the next one.
 local function on_exit(mine, code)
-  if mine ~= incarnation or M.state == "stopped" then return end
+  if mine ~= incarnation then return end
+  if ending then
+    local done, is_wanted = ending, M.state == "restarting"
+    ending, M.state = nil, "stopped"
+    let_go("")
+    done()
+    return is_wanted and M.start()
+  end
+  if M.state == "stopped" then return end
   quick_deaths = uv.now() - started_at < quick_death_ms and quick_deaths + 1 or 1
   M.state = "restarting"
   M.remember("the service ended with " .. tostring(code))
-  for _, act in ipairs(on_gone) do guarded(act) end
-  local left = asked
-  asked = {}
-  fail(left, "The service stopped; try again")
+  let_go("The service stopped; try again")
   if quick_deaths >= maximum_quick_deaths then
     M.state = "stopped"
     fail_waiting()
@@ -176,7 +193,7 @@ local function on_exit(mine, code)
   end
   say.news("The service stopped and restarts; typing is kept")
   vim.defer_fn(function()
-    if M.state == "restarting" then launch() end
+    if M.state == "restarting" and not ending then launch() end
   end, pauses[math.min(quick_deaths, #pauses)])
 end
 
@@ -184,7 +201,7 @@ local function on_initialized(mine, answer)
   if mine ~= incarnation or M.state ~= "starting" then return end
   local result = answer.result or {}
   if answer.error or (result.capabilities or {}).positionEncoding ~= "utf-8" then
-    M.stop()
+    M.stop(function() end)
     say.warn("The service failed to start: " .. (answer.error and answer.error.message or "it does not use UTF-8 positions"))
     return
   end
@@ -220,7 +237,7 @@ launch = function()
       if mine == incarnation and stdin and not stdin:is_closing() then stdin:close() end
       guarded(on_exit, mine, code)
     end))
-  process, started_at, has_ended_well = handle, uv.now(), false
+  process, started_at, has_ended_well, M.keys_at_start = handle, uv.now(), false, say.keys()
   M.server, M.state = {}, "starting"
   local read = reader()
   local function on_chunk(problem, chunk)
@@ -266,28 +283,39 @@ end
 function M.start()
   if M.state ~= "stopped" then return true end
   quick_deaths = 0
-  return launch()
+  if not ending then return launch() end
+  M.state = "restarting"
+  return true
 end
 
--- Stops the service cleanly, after it has stored what it has. Waits for that.
-function M.stop()
-  local was_ready = M.state == "ready"
+-- Stops the service cleanly, after it has stored what it has. Waits for that; but with `done`, calls this afterwards, and kills a
+-- service that hangs, which would read its input when the next one has taken the buffers over.
+function M.stop(done)
+  local was_ready, was_ending, mine = M.state == "ready", ending ~= nil, incarnation
   local is_running = was_ready or M.state == "starting"
+  local function has_ended() return process:is_closing() end
   M.state = "stopped"
-  if is_running and process then
+  fail_waiting()
+  if is_running then
     if was_ready then write({ id = last_asked + 1, method = "shutdown" }) end
     write({ method = "exit" })
-    local function has_ended() return process:is_closing() end
-    if not vim.wait(quick_shutdown_ms, has_ended, 2) then
-      for _, act in ipairs(on_slow_end) do guarded(act) end
-      vim.wait(shutdown_timeout_ms - quick_shutdown_ms, has_ended, 2)
-    end
   end
-  for _, act in ipairs(on_gone) do guarded(act) end
-  local left = asked
-  asked = {}
-  fail(left, "")
-  fail_waiting()
+  if done and (is_running or was_ending) then
+    ending = done
+    for _, act in ipairs(on_gone) do guarded(act) end
+    vim.defer_fn(function()
+      if not ending or mine ~= incarnation then return end
+      M.remember("the service did not end in time")
+      process:kill("sigkill")
+    end, shutdown_timeout_ms)
+    return
+  end
+  if (is_running or was_ending) and not vim.wait(quick_shutdown_ms, has_ended, 2) then
+    for _, act in ipairs(on_slow_end) do guarded(act) end
+    vim.wait(shutdown_timeout_ms - quick_shutdown_ms, has_ended, 2)
+  end
+  let_go("")
+  if done then done() end
 end
 
 M.on("window/showMessage", function(params) say.news((params.message or ""):gsub("^notes%-lsp: ", "")) end)

@@ -4,45 +4,82 @@ vim9script
 import autoload 'notes_lsp/text.vim'
 
 # Applies `edits` (clamped, ascending, in the coordinates of `shadow`) to the buffer and to `shadow`, its text.
-# Returns the growth in bytes.
-export def Edits(bufnr: number, shadow: list<string>, edits: list<dict<any>>): number
+# Returns the growth in bytes; first calls `Commit` with it, as soon as the buffer has the new text. CTRL-C stops neither: what
+# is applied by half would count as the user's.
+export def Edits(bufnr: number, shadow: list<string>, edits: list<dict<any>>, Commit: func = (_) => 0): number
   const views = Views(bufnr)
   const anchor = Anchor(bufnr)
   const modifiable = getbufvar(bufnr, '&modifiable')
   const readonly = getbufvar(bufnr, '&readonly')
   # A read-only buffer has no unsaved edits of the user.
   const isClean = readonly && !modifiable && !getbufvar(bufnr, '&modified')
-  var grown = 0
-  setbufvar(bufnr, '&modifiable', true)
-  setbufvar(bufnr, '&readonly', false)
-  try
-    # From the bottom up, so that positions above stay valid.
-    for edit in edits->copy()->reverse()
-      grown += One(bufnr, shadow, edit)
-    endfor
-    RestoreFinalNewline(bufnr, shadow, edits, views)
-  finally
-    setbufvar(bufnr, '&modifiable', modifiable)
-    setbufvar(bufnr, '&readonly', readonly)
-    if isClean
-      setbufvar(bufnr, '&modified', false)
-    endif
-  endtry
+  const wanted = Region(shadow, edits)
+  var [isBroken, isDone] = [false, false]
+  while !isDone
+    try
+      setbufvar(bufnr, '&modifiable', true)
+      setbufvar(bufnr, '&readonly', false)
+      if isBroken
+        Complete(bufnr, shadow, wanted)
+      else
+        # From the bottom up, so that positions above stay valid.
+        for edit in edits->copy()->reverse()
+          One(bufnr, shadow, edit)
+        endfor
+      endif
+      RestoreFinalNewline(bufnr, shadow, edits, views)
+      Commit(wanted.grown)
+      isDone = true
+    catch /^Vim:Interrupt$/
+      isBroken = true
+    finally
+      setbufvar(bufnr, '&modifiable', modifiable)
+      setbufvar(bufnr, '&readonly', readonly)
+      if isClean
+        setbufvar(bufnr, '&modified', false)
+      endif
+    endtry
+  endwhile
   for view in views
     Restore(view, shadow, edits)
   endfor
   RestoreAnchor(bufnr, anchor, edits)
-  return grown
+  return wanted.grown
 enddef
 
-def One(bufnr: number, shadow: list<string>, edit: dict<any>): number
+# What the edits make of the lines from the first to the last that they touch: {above, lines, below, grown}.
+def Region(shadow: list<string>, edits: list<dict<any>>): dict<any>
+  const above = empty(edits) ? 0 : edits[0].range.start.line
+  const until = empty(edits) ? 0 : edits[-1].range.end.line + 1
+  final lines = shadow->slice(above, until)
+  var grown = 0
+  for edit in edits->deepcopy()->reverse()
+    edit.range.start.line -= above
+    edit.range.end.line -= above
+    grown += text.Splice(lines, edit).bytes
+  endfor
+  return {above: above, lines: lines, below: len(shadow) - until, grown: grown}
+enddef
+
+# Gives the buffer the wanted text from whatever state between; the lines above and below are untouched.
+def Complete(bufnr: number, shadow: list<string>, wanted: dict<any>)
+  final now = text.OfBuffer(bufnr, wanted.lines == [''])
+  const lines = now->slice(0, wanted.above) + wanted.lines + now->slice(len(now) - wanted.below)
+  const difference = text.Difference(now, lines, {})
+  if !empty(difference)
+    One(bufnr, now, difference.edit)
+  endif
+  text.Patch(shadow, 0, len(shadow), lines)
+enddef
+
+def One(bufnr: number, shadow: list<string>, edit: dict<any>)
   const hidden = text.HasFinalNewline(bufnr) ? 1 : 0
   const countBefore = len(shadow)
   const step = text.Splice(shadow, edit)
   const total = countBefore - hidden
   if hidden == 0 || step.at + step.count < countBefore
     keepjumps ReplaceLines(bufnr, total, step.at, step.count, step.lines)
-    return step.bytes
+    return
   endif
   # The end of the text changed: Vim does not show a last empty line.
   if shadow[-1] != ''
@@ -52,7 +89,6 @@ def One(bufnr: number, shadow: list<string>, edit: dict<any>): number
   const newTotal = len(shadow) - (shadow[-1] == '' ? 1 : 0)
   const from = min([step.at, total, newTotal])
   keepjumps ReplaceLines(bufnr, total, from, total - from, shadow->slice(from, newTotal))
-  return step.bytes
 enddef
 
 # Replaces `count` of the `total` lines of a buffer at index `at`.

@@ -53,15 +53,28 @@ def Forget(question: dict<any>): bool
   return true
 enddef
 
+# Calls `Do`, which opens something, if the user has done nothing since `mark`; else announces it.
+def ShowOrAnnounce(mark: list<any>, announcement: string, Do: func)
+  if mode(1) ==# 'n' && mark == Mark()
+    Do()
+  else
+    arrived->add(Do)
+    status.Warn($'{announcement}: :NotesShow')
+  endif
+enddef
+
+# What opens the answer to a request that is made now, by default a note.
+export def Opener(Do: func = files.Open, name = ''): func(dict<any>)
+  const mark = Mark()
+  return (result) => {
+    const title = name ?? $'"{fnamemodify(result->get("path", result->get("folder", "")), ":t:r")}"'
+    ShowOrAnnounce(mark, $'{title} is ready', () => Do(result))
+  }
+enddef
+
 def Take(answer: dict<any>, mark: list<any>, Other: func, Choose: func(string))
-  const isUndisturbed = mode(1) ==# 'n' && mark == Mark()
   if textchoice.IsAsked(answer)
-    if isUndisturbed
-      textchoice.Show(answer, Choose)
-    else
-      arrived->add(() => textchoice.Show(answer, Choose))
-      status.Warn('It has several texts to choose from: :NotesShow')
-    endif
+    ShowOrAnnounce(mark, 'It has several texts to choose from', () => textchoice.Show(answer, Choose))
     return
   endif
   if answer->has_key('error')
@@ -71,22 +84,18 @@ def Take(answer: dict<any>, mark: list<any>, Other: func, Choose: func(string))
   const result = type(answer->get('result')) == v:t_dict ? answer.result : {}
   if !result->has_key('path')
     Other(result)
-  elseif isUndisturbed
-    Open(result)
-    if empty(result->get('items', []))
-      status.Say($'Opened "{fnamemodify(result.path, ":t:r")}"')
-    else
-      status.Say($'The first item of "{fnamemodify(result.folder, ":t")}". :NotesAgenda shows all')
-    endif
   else
-    arrived->add(() => Open(result))
-    status.Warn($'"{fnamemodify(result.path, ":t:r")}" is ready: :NotesShow')
+    const title = $'"{fnamemodify(result.path, ":t:r")}"'
+    ShowOrAnnounce(mark, $'{title} is ready', () => {
+      files.Open(result)
+      view.Refresh()
+      if empty(result->get('items', []))
+        status.Say($'Opened {title}')
+      else
+        status.Say($'The first item of "{fnamemodify(result.folder, ":t")}". :NotesAgenda shows all')
+      endif
+    })
   endif
-enddef
-
-def Open(result: dict<any>)
-  files.Open(result)
-  view.Refresh()
 enddef
 
 # Shows what was announced last.

@@ -36,6 +36,11 @@ export def Attach(bufnr: number, uri: string, id: string): dict<any>
     Publish(notes[bufnr])
     return notes[bufnr]
   endif
+  # One that was wiped out is else closed a moment later, when this one is open.
+  const former = WithURI(uri)
+  if !empty(former) && !bufloaded(former.bufnr)
+    Detach(former.bufnr)
+  endif
   final note = {
     bufnr: bufnr, id: id, uri: uri, path: fnamemodify(bufname(bufnr), ':p'), version: 1, rev: 0, shadow: [''], bytes: 0,
     queue: [], tick: 0, hint: {}, timer: 0, isOpen: false, wasOpen: false, had: [], lastSeen: 0, peers: [], lateCarets: {},
@@ -87,7 +92,7 @@ export def Detach(bufnr: number)
   condition.OnDetach(note)
   presence.Clear(note)
   workingfile.RemoveAutocommands(note)
-  if note.isOpen
+  if note.isOpen && empty(WithURI(note.uri))
     service.Notify('textDocument/didClose', {textDocument: {uri: note.uri}})
   endif
   if bufexists(bufnr)

@@ -39,11 +39,13 @@ enddef
 # given: its argument, or ''; row: of a list, instead of the current buffer's note; isSure: without asking
 export def CarryOut(command: string, given: string, row: dict<any> = {}, isSure = false)
   const flow = definitions.flows[command]
+  const isItem = empty(row) && buffer.Of(bufnr())->get('status', {})->get('item', false)
+  const question = flow->get(isItem ? 'confirmItem' : 'confirm', flow->get('confirm', ''))
   const target = flow->has_key('about') ? (empty(row) ? Target(flow.about) : Reference(row)) : {}
   if flow->has_key('about') && empty(target)
     status.NotANote()
     return
-  elseif flow->has_key('confirm') && !isSure && status.Confirm(flow.confirm, "&Delete\n&Keep", 2) != 1
+  elseif question != '' && !isSure && status.Confirm(question, "&Delete\n&Keep", 2) != 1
     return
   endif
   const former = row->get('title', target->has_key('uri') && command ==# 'NotesRename' ? expand('%:t:r') : '')
@@ -66,9 +68,10 @@ def AskAndSend(flow: dict<any>, target: dict<any>, given: string, former: string
     endif
     params[flow.argument] = flow->has_key('isFile') ? files.Absolute(value) : value
   endif
+  const Open = arrival.Opener()
   service.Request(flow.method, params->extend(flow->get('params', {})), Then((result) => {
     if flow->has_key('opens')
-      files.Open(result)
+      Open(result)
     endif
     view.Refresh()
     status.Say(flow->get('say', result->get('message', ''))->split('{}', true)->join(value))
@@ -84,11 +87,18 @@ def Target(about: string): dict<any>
   return empty(note) || note.id == '' ? {} : {uri: note.uri}
 enddef
 
-# Calls `Do` with the current buffer as a note that the service knows, or says why it cannot be one.
-export def WithNote(Do: func)
-  WithBuffer(bufnr(), Do)
+# The current buffer's note, with what was typed sent; if it is not a note, empty, with a message.
+export def Current(): dict<any>
+  final note = buffer.Of(bufnr())
+  if empty(note) || note.id == ''
+    status.NotANote()
+    return {}
+  endif
+  sync.Flush(note, false)
+  return note
 enddef
 
+# Calls `Do` with the buffer as a note that the service knows, or says why it cannot be one.
 def WithBuffer(bufnr: number, Do: func)
   const existing = buffer.Of(bufnr)
   if !empty(existing)
@@ -128,16 +138,11 @@ def SetId(note: dict<any>, result: dict<any>)
 enddef
 
 export def Adopt()
-  WithNote((note, Undo) => {
-    if note.id != ''
-      status.Say('Already a note')
-      return
-    endif
-    service.Request('notes/adopt', {uri: note.uri}, Then((result) => {
-      SetId(note, result)
-      status.Say($'{fnamemodify(note.path, ":t")} is a note now')
-    }, Undo))
-  })
+  if buffer.Of(bufnr())->get('id', '') != ''
+    status.Say('Already a note')
+    return
+  endif
+  WithAdopted(bufnr(), (note) => status.Say($'{fnamemodify(note.path, ":t")} is a note now'))
 enddef
 
 # Makes a new note with the text of the current buffer, and opens it.
@@ -147,8 +152,9 @@ export def Copy(given: string)
   const [method, params] = empty(note) || note.id == ''
     ? ['notes/create', {title: title, text: text.OfBuffer(bufnr(), false)->join("\n")}]
     : ['notes/copy', {title: title, uri: note.uri}]
+  const Open = arrival.Opener()
   service.Request(method, params, Then((result) => {
-    files.Open(result)
+    Open(result)
     view.Refresh()
     status.Say($'Copied to "{title}", which is yours alone')
   }))
@@ -162,7 +168,7 @@ export def Share(isReadOnly: bool, options: string)
     return
   endif
   params->extend(ticket.Wanted())
-  WithNote((note, Undo) => {
+  WithBuffer(bufnr(), (note, Undo) => {
     service.Request('notes/share', params->extend({uri: note.uri}), Then((result) => {
       SetId(note, result)
       ticket.Take(result)
@@ -203,13 +209,11 @@ enddef
 
 # Removes a person from the current note permanently: the others go on in a new copy. `isSure`: without asking.
 export def Remove(isSure: bool, name: string)
-  final note = buffer.Of(bufnr())
-  if empty(note) || note.id == ''
-    status.NotANote()
+  const note = Current()
+  if empty(note)
     return
   endif
   const found = presence.Find(note, name)
-  sync.Flush(note, false)
   RemovePerson({uri: note.uri}, empty(found) ? name : found.peer, isSure)
 enddef
 
@@ -232,6 +236,7 @@ enddef
 
 # Lists what an overwrite would have lost, in the quickfix list: <CR> there opens one.
 export def Recovered()
+  const Open = arrival.Opener((_) => execute('copen'), 'The list')
   service.Request('notes/recovered', {}, Then((result) => {
     const texts = result->get('texts', [])
     if empty(texts)
@@ -240,7 +245,7 @@ export def Recovered()
     endif
     setqflist([], ' ', {title: 'Recovered texts', items: texts->mapnew((_, it) => (
       {filename: it.path, lnum: 1, text: $'{it.title}, {strftime("%c", it.time / 1000)}: {it.reason}'}))})
-    copen
+    Open({})
   }))
 enddef
 
@@ -287,11 +292,11 @@ enddef
 # Reports what other people or the service have done.
 export def OnEvent(event: dict<any>)
   const kind = event->get('kind', '')
-  if kind ==# 'pointed'
-    presence.OnPointed(buffer.WithURI(event->get('uri', '')), event)
-  endif
   if !condition.OnEvent(event)
     status.Tell(event)
+  endif
+  if kind ==# 'pointed'
+    presence.OnPointed(buffer.WithURI(event->get('uri', '')), event)
   endif
   files.OnPlaced(event)
   # A meeting may have a hundred items, and lists show none.

@@ -334,6 +334,11 @@ export def Status()
     status.Say($'Offline: service {service.State()}; typing is kept. :NotesRestart')
   else
     service.Request('notes/status', {uri: note.uri}, commands.Then((result) => {
+      # The answer is about the service.
+      if result->has_key('documents')
+        status.Warn('The service has not opened this note yet')
+        return
+      endif
       OnStatus(note, result)
       const discovery = result->get('discovery', 'on')
       const words = Words(note)

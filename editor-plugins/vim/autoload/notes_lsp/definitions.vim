@@ -167,6 +167,7 @@ export const flows: dict<dict<any>> = {
     method: 'notes/delete',
     about: 'note',
     confirm: 'Delete your copy? Others keep theirs.',
+    confirmItem: 'Delete this item for everyone?',
   },
   NotesDeleteForEveryone: {
     method: 'notes/delete',

@@ -1,9 +1,8 @@
 vim9script
 # Deleting notes, restoring them, and deleting them permanently.
 
+import autoload 'notes_lsp/arrival.vim'
 import autoload 'notes_lsp/commands.vim'
-import autoload 'notes_lsp/files.vim'
-import autoload 'notes_lsp/gate.vim'
 import autoload 'notes_lsp/nearby.vim'
 import autoload 'notes_lsp/service.vim'
 import autoload 'notes_lsp/status.vim'
@@ -45,19 +44,15 @@ def WithDeleted(title: string, heading: string, Do: func)
     elseif title != ''
       Do(notes[0])
     else
-      final options = {title: heading, callback: (_, choice) => {
-        if choice > 0
-          Do(notes[choice - 1])
-        endif
-      }}
-      gate.WhenIdle(() => popup_menu(notes->mapnew((_, it) => it.title), options))
+      nearby.Choose(heading, notes, (it) => it.title, Do)
     endif
   }))
 enddef
 
 export def Restore(id: string)
+  const Open = arrival.Opener()
   service.Request('notes/undelete', {id: id}, commands.Then((result) => {
-    files.Open(result)
+    Open(result)
     view.Refresh()
   }))
 enddef

@@ -1,32 +1,23 @@
 vim9script
 # Notes in and out of files, meetings with their items, and searching in all notes.
 
-import autoload 'notes_lsp/buffer.vim'
+import autoload 'notes_lsp/arrival.vim'
 import autoload 'notes_lsp/commands.vim'
 import autoload 'notes_lsp/files.vim'
 import autoload 'notes_lsp/gate.vim'
+import autoload 'notes_lsp/nearby.vim'
 import autoload 'notes_lsp/screens.vim'
 import autoload 'notes_lsp/service.vim'
 import autoload 'notes_lsp/status.vim'
 import autoload 'notes_lsp/textchoice.vim'
 import autoload 'notes_lsp/view.vim'
 
-# The current buffer's note; if it is not a note, empty, with a message.
-def Current(): dict<any>
-  final note = buffer.Of(bufnr())
-  if empty(note) || note.id == ''
-    status.NotANote()
-    return {}
-  endif
-  return note
-enddef
-
 const formats = ['markdown', 'automerge', 'automerge-repo', 'json', 'meetingnotes']
 
 # The file's ending says what it is: .automerge, .meetingnotes, .md, .json; a directory is one of automerge-repo. Where the
 # name says nothing, the user chooses.
 export def Export(path: string, isForced: bool)
-  final note = Current()
+  final note = commands.Current()
   if empty(note)
     return
   endif
@@ -34,11 +25,7 @@ export def Export(path: string, isForced: bool)
   if isdirectory(params.path) || path =~ '/$'
     params.format = 'automerge-repo'
   elseif params.path !~? '\.\(automerge\|meetingnotes\|md\|markdown\|txt\|json\)$'
-    popup_menu(formats, {title: $' Export {fnamemodify(params.path, ":t")} as ', callback: (_, choice) => {
-      if choice > 0
-        Send(params->extend({format: formats[choice - 1]}))
-      endif
-    }})
+    nearby.Choose($' Export {fnamemodify(params.path, ":t")} as ', formats, (it) => it, (format) => Send(params->extend({format: format})))
     return
   endif
   Send(params)
@@ -57,8 +44,9 @@ enddef
 
 export def Import(path: string)
   status.Say('Importing…')
+  const Open = arrival.Opener()
   Ask('notes/import', {path: files.Absolute(path)}, (result) => {
-    files.Open(result)
+    Open(result)
     view.Refresh()
     status.Say(result->get('message', ''))
     for one in result->get('failed', [])
@@ -78,13 +66,14 @@ export def OpenFile(path: string)
     status.Say($'{fnamemodify(path, ":t")} is new: :write makes a meeting in it')
     return
   endif
+  const Open = arrival.Opener()
   Ask('notes/open', {path: path}, (result) => {
     if bufnr() != bufnr
       status.Say($'Opened {fnamemodify(path, ":t")}')
     elseif result->has_key('folder')
       screens.AgendaOf({id: result.id}, fnamemodify(path, ':t'))
     else
-      files.Open(result)
+      Open(result)
     endif
   })
 enddef
@@ -116,6 +105,7 @@ enddef
 
 # Lists the notes with all these words, in the quickfix list.
 export def Find(words: string)
+  const Open = arrival.Opener((_) => execute('copen'), 'What was found')
   service.Request('notes/list', {query: words}, commands.Then((result) => {
     const notes = result->get('notes', [])
     files.KnowAll(notes)
@@ -133,13 +123,13 @@ export def Find(words: string)
       return
     endif
     setqflist([], ' ', {title: $'Notes with {words}', items: found})
-    copen
+    Open({})
   }))
 enddef
 
 # Puts the current buffer's item at this place of the agenda, counted from 1.
 export def MoveItem(place: string)
-  final note = Current()
+  final note = commands.Current()
   if empty(note)
     return
   elseif place !~# '^[1-9]\d*$'

@@ -87,8 +87,20 @@ export def Open(result: dict<any>)
     # With a long path and the user's 'shortmess', Vim's message about a file may be a prompt that swallows keys.
     execute $'silent noswapfile {verb} {fnameescape(result.path)}'
   endif
-  # Reading the file has attached it already, unless it was open before the service knew it.
-  condition.OnOpened(buffer.Attach(bufnr(), result.uri, result.id), result)
+  # Reading the file has attached it already, unless it was open before the service knew it. An autocommand may have gone to
+  # another buffer since.
+  const opened = Loaded(result.path)
+  if opened == 0
+    status.Warn($'{fnamemodify(result.path, ":t")} was not opened')
+    return
+  endif
+  condition.OnOpened(buffer.Attach(opened, result.uri, result.id), result)
+enddef
+
+# The loaded buffer of a file; 0 if there is none.
+def Loaded(path: string): number
+  const canonical = Canonical(path)
+  return getbufinfo({bufloaded: 1})->filter((_, it) => it.name != '' && Canonical(it.name) ==# canonical)->get(0, {bufnr: 0}).bufnr
 enddef
 
 # From a list, a note opens in the window that was current before the list.
@@ -130,13 +142,11 @@ export def OnPlaced(event: dict<any>)
     return
   endif
   Know(event.path, event.uri, event.id)
-  const path = Canonical(event.path)
-  for info in getbufinfo({bufloaded: 1})
-    if info.name != '' && empty(buffer.Of(info.bufnr)) && Canonical(info.name) ==# path && WhyNoNote(info.bufnr) == ''
-      setbufvar(info.bufnr, '&modeline', false)
-      AttachRead(info.bufnr, known[path])
-    endif
-  endfor
+  const bufnr = Loaded(event.path)
+  if bufnr > 0 && empty(buffer.Of(bufnr)) && WhyNoNote(bufnr) == ''
+    setbufvar(bufnr, '&modeline', false)
+    AttachRead(bufnr, known[Canonical(event.path)])
+  endif
 enddef
 
 # The service is running again: a file on the screen may have become a note in the meantime.

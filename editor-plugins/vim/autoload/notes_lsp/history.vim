@@ -2,28 +2,18 @@ vim9script
 # The history of a note: earlier texts, their authors, what is new, and restoring one. The windows and the cursor of the note
 # stay where they are.
 
-import autoload 'notes_lsp/buffer.vim'
-import autoload 'notes_lsp/sync.vim'
+import autoload 'notes_lsp/arrival.vim'
 import autoload 'notes_lsp/commands.vim'
 import autoload 'notes_lsp/list.vim'
 import autoload 'notes_lsp/service.vim'
 import autoload 'notes_lsp/status.vim'
+import autoload 'notes_lsp/sync.vim'
 import autoload 'notes_lsp/view.vim'
 
 const blameWidth = 22
 
-# The lines to restore: {target, range}; {} for the whole note.
+# The lines to restore: {target, note, range}; {} for the whole note.
 var part: dict<any> = {}
-
-def Current(): dict<any>
-  final note = buffer.Of(bufnr())
-  if empty(note) || note.id == ''
-    status.NotANote()
-    return {}
-  endif
-  sync.Flush(note, false)
-  return note
-enddef
 
 # The history of the current note, or of the one that a list is about.
 export def History()
@@ -31,13 +21,14 @@ export def History()
     Of({id: view.NoteId()}, 'the note')
     return
   endif
-  const note = Current()
+  const note = commands.Current()
   if !empty(note)
     Of({uri: note.uri}, fnamemodify(note.path, ':t:r'))
   endif
 enddef
 
 export def Of(target: dict<any>, title: string)
+  part = {}
   view.Show('[Notes history]', 'notes/history', target, (_) => status.Say('<CR> shows it, d its changes, D since then, R restores'))
   view.Map('<CR>', 'show the note as it was then', 'heads', (row) => Look(target, title, row))
   view.Map('d', 'what this row changed', 'heads', (row) => DiffOf(target->copy()->extend({from: row.before, to: row.heads}), row.author))
@@ -46,17 +37,18 @@ export def Of(target: dict<any>, title: string)
 enddef
 
 def Look(target: dict<any>, title: string, row: dict<any>)
-  service.Request('notes/textAt', target->copy()->extend({heads: row.heads}), commands.Then((result) => {
+  service.Request('notes/textAt', target->copy()->extend({heads: row.heads}), commands.Then(arrival.Opener((result) => {
     list.Show('[Note as it was]', result.text->split("\n", true))
     setlocal wrap
     status.Say($'{title}, {row.when}, after {row.author}')
-  }))
+  }, 'The text')))
 enddef
 
 def GoBack(target: dict<any>, title: string, row: dict<any>)
   final params = target->copy()->extend({heads: row.heads})
   const isPart = !empty(part) && part.target == target
   if isPart
+    sync.Flush(part.note, false)
     params.range = part.range
   endif
   part = {}
@@ -68,24 +60,26 @@ enddef
 
 # Shows the history, to choose a state to bring back; with a range, only for these lines.
 export def Restore(count: number, first: number, last: number)
-  const row = view.Row()
-  if row->has_key('heads')
+  if view.Row()->has_key('heads')
     execute "normal R"
     return
   endif
-  const note = Current()
+  final note = commands.Current()
   if empty(note)
     return
   endif
   const target = {uri: note.uri}
-  part = count == 0 ? {} : {target: target,
-    range: {start: {line: first - 1, character: 0}, end: {line: last, character: 0}}}
   History()
+  if count > 0
+    # Edits carry it.
+    note.part = {start: {line: first - 1, character: 0}, end: {line: last, character: 0}}
+    part = {target: target, note: note, range: note.part}
+  endif
 enddef
 
 # What is new since the note was last closed here.
 export def Diff()
-  const note = Current()
+  const note = commands.Current()
   if !empty(note)
     DiffOf({uri: note.uri})
   endif
@@ -94,14 +88,14 @@ enddef
 # `author`: of what has none, as parts of an earlier state.
 export def DiffOf(params: dict<any>, author = '')
   const asked = params->copy()->extend({lines: true, author: author})
-  service.Request('notes/diff', asked, commands.Then((result) => {
+  service.Request('notes/diff', asked, commands.Then(arrival.Opener((result) => {
     if empty(result.lines)
       status.Say('Nothing has changed')
       return
     endif
     list.Show('[Notes diff]', result.lines)
     setlocal syntax=diff
-  }))
+  }, 'The comparison')))
 enddef
 
 # Shows beside each line its last author and the time, until it is called again.
@@ -109,7 +103,7 @@ export def Blame()
   if EndBlame(bufnr())
     return
   endif
-  const note = Current()
+  const note = commands.Current()
   if empty(note)
     return
   endif

@@ -63,7 +63,7 @@ export def FailAsked(why: string)
   endfor
 enddef
 
-def Problem(why: string): dict<any>
+export def Problem(why: string): dict<any>
   return {error: {code: -32603, message: why}}
 enddef
 

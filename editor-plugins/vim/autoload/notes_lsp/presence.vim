@@ -4,6 +4,7 @@ vim9script
 import autoload 'notes_lsp/text.vim'
 import autoload 'notes_lsp/buffer.vim'
 import autoload 'notes_lsp/definitions.vim'
+import autoload 'notes_lsp/gate.vim'
 import autoload 'notes_lsp/going.vim'
 import autoload 'notes_lsp/sync.vim'
 import autoload 'notes_lsp/service.vim'
@@ -90,6 +91,11 @@ enddef
 # Moves the carets over edits that are about to be made. A caret stays after text typed at its place, as in
 # the service: it belongs to the character after it.
 export def Carry(note: dict<any>, edits: list<dict<any>>)
+  for edit in note->has_key('part') ? edits->copy()->reverse() : []
+    # The lines to restore: not those that are put before or after them.
+    note.part.start = text.Carried(note.part.start, edit, edit.newText =~ '\n$')
+    note.part.end = text.Carried(note.part.end, edit, false)
+  endfor
   for peer in note.peers
     for range in peer.ranges
       for edit in edits->copy()->reverse()
@@ -118,7 +124,9 @@ export def Redraw(note: dict<any>)
       DrawCaret(note.bufnr, range.end, peer, peer.color % 12)
     endfor
   endfor
-  Follow(note)
+  if IsFollowing(note)
+    gate.WhenSafe(() => Follow(note))
+  endif
 enddef
 
 def LineCount(bufnr: number): number
@@ -262,15 +270,14 @@ export def OnPointed(note: dict<any>, event: dict<any>)
     return
   endif
   DefineTypes()
-  final range = event.range
-  range.start = text.ClampedPosition(note.shadow, range.start)
-  range.end = text.ClampedPosition(note.shadow, range.end)
-  pointed[event.peer] = {bufnr: note.bufnr, range: range}
-  const [first, last] = [range.start, range.end]
+  # The place after a final newline is in a line that Vim does not show.
+  const lines = getbufline(note.bufnr, 1, '$')
+  const [first, last] = [text.ClampedPosition(lines, event.range.start), text.ClampedPosition(lines, event.range.end)]
+  pointed[event.peer] = {bufnr: note.bufnr, range: {start: first, end: last}}
   const isEmpty = first == last
-  const line = getbufline(note.bufnr, first.line + 1)->get(0, '')
   prop_add(first.line + 1, isEmpty ? 1 : first.character + 1, {
-    bufnr: note.bufnr, type: $'NotesPointed', end_lnum: last.line + 1, end_col: isEmpty ? len(line) + 1 : last.character + 1,
+    bufnr: note.bufnr, type: $'NotesPointed', end_lnum: last.line + 1,
+    end_col: isEmpty ? len(lines[first.line]) + 1 : last.character + 1,
   })
   timer_start(pointedTime, (_) => {
     if bufloaded(note.bufnr)
@@ -306,7 +313,7 @@ export def OnMoved(note: dict<any>)
 enddef
 
 def Follow(note: dict<any>)
-  if note.bufnr != bufnr() || !IsFollowing(note) || mode() !=# 'n'
+  if note.bufnr != bufnr() || !IsFollowing(note) || mode(1) !=# 'n'
     return
   endif
   for peer in note.peers

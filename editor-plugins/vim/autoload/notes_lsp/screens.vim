@@ -1,6 +1,7 @@
 vim9script
 # The lists of notes, of people and of agenda items, and what their keys do.
 
+import autoload 'notes_lsp/arrival.vim'
 import autoload 'notes_lsp/buffer.vim'
 import autoload 'notes_lsp/commands.vim'
 import autoload 'notes_lsp/deletion.vim'
@@ -47,8 +48,7 @@ def Open(row: dict<any>, isElsewhere = false)
     AgendaOf({id: row.id})
     return
   endif
-  const asked = {id: row.id}
-  service.Request('notes/open', asked, commands.Then((result) => {
+  service.Request('notes/open', {id: row.id}, commands.Then(arrival.Opener((result) => {
     if isElsewhere
       const window = win_getid()
       aboveleft split
@@ -58,7 +58,7 @@ def Open(row: dict<any>, isElsewhere = false)
       files.Open(result)
     endif
     view.Refresh()
-  }))
+  })))
 enddef
 
 # The deleted notes: restoring them, and deleting them permanently.
@@ -128,7 +128,7 @@ export def AgendaOf(target: dict<any>, name = '[Notes agenda]')
 enddef
 
 def OpenItem(row: dict<any>)
-  service.Request('notes/open', {id: row.id, item: row.item}, commands.Then((found) => files.Open(found)))
+  service.Request('notes/open', {id: row.id, item: row.item}, commands.Then(arrival.Opener()))
 enddef
 
 # The first row is the meeting.

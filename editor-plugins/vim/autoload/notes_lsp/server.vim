@@ -45,9 +45,10 @@ export def Connect(given: string, asksToken: bool)
 enddef
 
 def Offer(note: dict<any>, url: string)
-  const choices = [$'publish on {url}', 'keep it between your peers']
+  # A key that is typed as it opens publishes nothing.
+  const choices = ['keep it between your peers', $'publish on {url}']
   nearby.Choose($' {fnamemodify(note.path, ":t:r")} ', choices, (it) => it, (chosen) => {
-    if chosen ==# choices[0]
+    if chosen ==# choices[1]
       Publish(note, url)
     endif
   })

@@ -38,6 +38,8 @@ var startedAt = reltime()
 var quickDeaths = 0
 var initializeTimer = 0
 var restartTimer = 0
+# The process whose end starts the next one: two at once would both take in what the buffers have.
+var ending = 0
 # Whether requests wait until the user has confirmed their name.
 var isHeld = false
 
@@ -96,6 +98,10 @@ export def Start(): bool
   quickDeaths = 0
   hasFailed = false
   SetAutocommands()
+  if job_status(job) ==# 'run'
+    [state, ending] = ['restarting', incarnation]
+    return true
+  endif
   return Launch()
 enddef
 
@@ -150,7 +156,7 @@ def Launch(): bool
   endif
   const isSent = Post({method: 'initialize', params: {
     processId: getpid(),
-    clientInfo: {name: 'Vim', version: Version()},
+    clientInfo: {name: 'Vim', version: version},
     rootUri: v:null,
     capabilities: {general: {positionEncodings: ['utf-8']}, window: {showDocument: {support: false}}},
     initializationOptions: {notes: Options()},
@@ -168,12 +174,10 @@ def Launch(): bool
   return true
 enddef
 
-def Version(): string
-  return $'{v:version / 100}.{v:version % 100}'
-enddef
+const version = $'{v:version / 100}.{v:version % 100}'
 
 def Options(): dict<any>
-  final options = {protocol: protocolVersion, introduces: true, client: $'vim {Version()}'}
+  final options = {protocol: protocolVersion, introduces: true, client: $'vim {version}'}
   if g:->get('notes_lsp_name', '') != ''
     options.userName = g:notes_lsp_name
   endif
@@ -228,6 +232,9 @@ enddef
 def OnExit(mine: number, code: number)
   if mine != incarnation || state ==# 'stopped'
     return
+  elseif mine == ending
+    Launch()
+    return
   endif
   timer_stop(initializeTimer)
   const wasQuick = reltimefloat(reltime(startedAt)) < quickDeathSeconds
@@ -250,17 +257,17 @@ def OnExit(mine: number, code: number)
   }))
 enddef
 
-# Stops the service cleanly, after it has stored all edits. Waits at most `shutdownTimeout`.
+# Stops the service cleanly, after it has stored all edits; one that takes too long is killed. Only the end of Vim waits for it.
 export def Stop()
   timer_stop(initializeTimer)
   timer_stop(restartTimer)
   const wasReady = state ==# 'ready'
-  for note in wasReady ? buffer.All() : []
+  for note in buffer.All()
     sync.Flush(note, false)
-  endfor
-  # A buffer that stays is shown to the next service.
-  for note in v:exiting == v:null ? [] : buffer.All()
-    unsent.Keep(note)
+    # A buffer that stays is shown to the next service.
+    if v:exiting != v:null
+      unsent.Keep(note)
+    endif
   endfor
   const isRunning = state ==# 'ready' || state ==# 'starting'
   state = 'stopped'
@@ -270,7 +277,12 @@ export def Stop()
       Write({id: pending.NextId(), method: 'shutdown'})
     endif
     Write({method: 'exit'})
+  endif
+  if v:exiting != v:null && job_status(job) !=# 'fail'
     unsent.AwaitEnd(job, shutdownTimeout)
+  elseif job_status(job) ==# 'run'
+    const last = job
+    timer_start(shutdownTimeout, (_) => job_stop(last, 'kill'))
   endif
   buffer.OnServiceGone()
   pending.FailAsked('')
@@ -281,14 +293,11 @@ export def Request(method: string, params: dict<any>, Done: func(dict<any>))
   if state !=# 'ready' || isHeld && method !=# 'notes/setName'
     if state ==# 'ready' || state ==# 'restarting' || Start()
       pending.Hold(method, params, Done)
+    else
+      # Start has said why. Not at once: the caller may not be ready.
+      timer_start(0, (_) => Done(pending.Problem('')))
     endif
-    return
-  endif
-  Send({method: method, params: params}, Done)
-enddef
-
-def Send(message: dict<any>, Done: func(dict<any>))
-  if !Post(message, Done)
+  elseif !Post({method: method, params: params}, Done)
     pending.FailLast('The service does not answer; try again')
   endif
 enddef
@@ -315,7 +324,7 @@ export def Notify(method: string, params: dict<any>): bool
 enddef
 
 def OnChunk(mine: number, chunk: string)
-  if mine != incarnation
+  if mine != incarnation || v:exiting == v:null && (state ==# 'stopped' || mine == ending)
     return
   endif
   var bodies: list<string> = []

@@ -178,8 +178,10 @@ def Add(message: string, highlight: string)
   endif
   Log(line)
   waiting->add([line, highlight])
-  if len(waiting) > maximumWaiting
-    waiting->remove(0)
+  # What the user must see stays.
+  const news = waiting->indexof((_, it) => it[1] ==# 'None')
+  if len(waiting) > maximumWaiting && news >= 0
+    waiting->remove(news)
   endif
   ShowNext()
 enddef
@@ -257,9 +259,4 @@ def Fitting(message: string): string
     line = line->strcharpart(0, strcharlen(line) - 1)
   endwhile
   return room < 0 ? '' : line .. '…'
-enddef
-
-# Whether a message fits on the last line.
-export def Fits(message: string): bool
-  return strdisplaywidth('Notes: ' .. message) <= v:echospace
 enddef

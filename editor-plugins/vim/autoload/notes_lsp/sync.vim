@@ -139,21 +139,27 @@ export def Drain(note: dict<any>, isSafe: bool)
 enddef
 
 def Take(note: dict<any>, message: dict<any>)
+  const bytes = note.bytes
   try
     isApplying = true
     final edits = text.Clamped(note.shadow, message.edits)
+    apply.Edits(note.bufnr, note.shadow, edits, (grown) => {
+      listener_flush(note.bufnr)
+      note->extend({hint: {}, tick: getbufvar(note.bufnr, 'changedtick'), bytes: bytes + grown, rev: message.rev})
+    })
     presence.Carry(note, edits)
-    note.bytes += apply.Edits(note.bufnr, note.shadow, edits)
-    listener_flush(note.bufnr)
   catch
     isApplying = false
-    Repair(note, v:exception)
-    return
+    # With the text in place, only a view was not.
+    if note.rev == message.rev
+      status.Trouble(v:exception, v:throwpoint)
+    else
+      Repair(note, v:exception)
+      return
+    endif
   finally
     isApplying = false
   endtry
-  note->extend({hint: {}, tick: getbufvar(note.bufnr, 'changedtick')})
-  note.rev = message.rev
   if note.bytes != message.bytes
     Repair(note, $'{note.bytes}, not {message.bytes} bytes')
     return
