@@ -23,7 +23,7 @@ struct InviteRequest: SharedNoteRequest {
     if let name = Self.owner(peer, of: record.id, handle, service) {
       throw NotesError(.conflict, NoteNews.fitted(name, " already has ", record.title, ""))
     }
-    // Who is invited gets all of a meeting.
+    // An invitation to an item is one to the whole meeting.
     let title = service.notebook[record.id]?.title ?? record.title
     let code = try await service.sharing.invite(
       peer, to: record.id, title: title, access: service.sharing.grantable(access, to: record.id))
