@@ -136,11 +136,21 @@ import Testing
     #expect(try text == nil || stored.document.content() == "mine")
   }
 
+  /// The store answers the search first, then the one who makes the document.
   @Test @AutomergeRepo func whatIsMadeWhileTheStoreIsAskedForItIsFoundByThoseWhoWait() async throws {
     let world = RepoWorld(random: RandomSource(SeededGenerator(seed: 11)))
     let (repo, id) = (world.start("a"), try id())
+    let store = try #require(world.stores["a"])
+    store.holdLoads()
     let search = repo.findWithProgress(id)
-    let handle = try await repo.create(doc: try .note("mine"), id: id)
+    try await world.clock.run(until: "the search reads") { store.heldLoadCount > 1 }
+    let reads = store.heldLoadCount
+    async let making = repo.create(doc: try .note("mine"), id: id)
+    try await world.clock.run(until: "its maker reads") { store.heldLoadCount == 2 * reads }
+    store.goOnLoading(reads)
+    for _ in 0..<100 { await AutomergeRepo.yield() }
+    store.goOnLoading()
+    let handle = try await making
     #expect(try handle.document.content() == "mine")
     var outcome: FindOutcome?
     for await progress in search { outcome = progress.outcome ?? outcome }

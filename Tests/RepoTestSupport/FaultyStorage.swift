@@ -31,6 +31,18 @@ public final class FaultyStorage: StorageProvider {
   /// From now on loads wait for `goOnLoading`.
   public func holdLoads() { state.withLock { $0.heldLoads = $0.heldLoads ?? [] } }
 
+  public var heldLoadCount: Int { state.withLock { $0.heldLoads?.count ?? 0 } }
+
+  /// Lets the first so many of the loads that wait go on; later ones wait still.
+  public func goOnLoading(_ count: Int) {
+    let released = state.withLock { state in
+      let released = state.heldLoads?.prefix(count) ?? []
+      state.heldLoads?.removeFirst(released.count)
+      return released
+    }
+    for load in released { load.resume() }
+  }
+
   public func goOnLoading() {
     let held = state.withLock { state in
       defer { state.heldLoads = nil }

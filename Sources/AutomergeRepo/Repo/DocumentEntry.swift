@@ -9,6 +9,8 @@ final class DocumentEntry {
   var handle: DocHandle?
   /// Whether the store is removing the document: the entry ends with that.
   let isBeingDeleted: Bool
+  /// Whether the program is adding the document: a search that the store cannot answer waits for that.
+  var isBeingMade = false
   /// The messages that came before the document.
   var queued: QueuedMessages
   private var waiters: [Waiter] = []

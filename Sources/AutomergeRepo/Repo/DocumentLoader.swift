@@ -20,8 +20,8 @@ struct DocumentLoader {
   func load(_ entry: DocumentEntry) {
     Task {
       let outcome = await read(entry.id)
-      // The document may have been deleted or created again meanwhile.
-      guard repo.entries[entry.id] === entry, entry.handle == nil else { return }
+      // The document may have been deleted or created again meanwhile, or its maker, who reads the same, is about to.
+      guard repo.entries[entry.id] === entry, entry.handle == nil, !entry.isBeingMade else { return }
       loaded(entry, outcome)
     }
   }

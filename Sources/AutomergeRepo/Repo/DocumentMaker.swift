@@ -12,6 +12,8 @@ struct DocumentMaker {
     let entry = repo.entries.entry(for: id)
     guard !entry.isBeingDeleted else { throw .deleted(id) }
     if entry.handle == nil {
+      // Ends with a document, or with the entry.
+      entry.isBeingMade = true
       let outcome = await repo.loader.read(id)
       // A search that read the same may have ended meanwhile, or the document may just have been deleted.
       guard repo.entries[id] === entry else { return try await make(id, of: document) }
