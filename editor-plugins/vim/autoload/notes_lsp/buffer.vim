@@ -305,6 +305,7 @@ enddef
 
 # Nothing is pending in the editor: applies what has waited.
 export def OnSafeState()
+  sync.Renew()
   for note in notes->values()
     # A buffer that was wiped out is detached a moment later.
     if bufloaded(note.bufnr) && (!empty(note.queue) || note.tick != getbufvar(note.bufnr, 'changedtick'))

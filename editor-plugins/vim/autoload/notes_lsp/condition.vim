@@ -213,7 +213,7 @@ export def OnStatus(note: dict<any>, told: dict<any>, version: number = 0)
     const was = note.access
     SetAccess(note, told.access)
     # A view may have brought back the options of a time when the note was read-only.
-    if isFirst && getbufvar(note.bufnr, '&readonly') && !getbufvar(note.bufnr, '&modifiable')
+    if isFirst && bufexists(note.bufnr) && getbufvar(note.bufnr, '&readonly') && !getbufvar(note.bufnr, '&modifiable')
       ShowAccess(note)
     endif
     if was ==# 'write' && IsReadOnly(note) && isFirst

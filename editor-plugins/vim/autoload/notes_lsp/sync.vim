@@ -101,6 +101,13 @@ export def SendWhole(note: dict<any>)
   SendChange(note, [{text: note.shadow->join("\n")}])
 enddef
 
+# Vim waits for a key, so nothing that was begun goes on. A function that Vim has broken off, without running its `finally`, would
+# else keep every later edit waiting.
+export def Renew()
+  isDraining = false
+  isApplying = false
+enddef
+
 # Sends pending edits, then applies received ones, unless the user is in the middle of something.
 export def Drain(note: dict<any>, isSafe: bool)
   if isDraining
