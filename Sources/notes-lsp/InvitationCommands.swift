@@ -97,9 +97,9 @@ struct Answer: ParsableCommand {
     }
     guard !json else { return Output.print(json: result) }
     if let path = result["path"]?.stringValue { Output.print(fields: path) }
-    for found in result["invitations"]?.arrayValue ?? [] {
-      Output.print(fields: found["invitation"]?.stringValue, Self.line(found))
-    }
+    let invitations = result["invitations"]?.arrayValue
+    if invitations?.isEmpty == true { Output.note("No invitation is waiting.") }
+    for found in invitations ?? [] { Output.print(fields: found["invitation"]?.stringValue, Self.line(found)) }
   }
 
   private static func line(_ found: JSONValue) -> String {

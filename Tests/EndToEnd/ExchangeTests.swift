@@ -95,6 +95,23 @@ struct ExchangeTests {
     #expect(String(decoding: output, as: UTF8.self).split(separator: "\n").count == 2)
   }
 
+  @Test func aFileInTheFolderOfTheNotesBecomesANoteWhereItIs() throws {
+    let note = try OpenNote(text: "milk\n")
+    for (name, text) in [("Tea.md", "green\n"), ("Cake.txt", "plum\n")] {
+      try Data(text.utf8).write(to: URL(filePath: note.user.notes + "/" + name))
+    }
+    let names = Set(try FileManager.default.contentsOfDirectory(atPath: note.user.notes))
+    let result = try imported(note.user.notes, into: note.process)
+    let paths = ["/Cake.txt", "/Tea.md"].map { JSONValue.string(note.user.notes + $0) }
+    #expect(result["notes"]?.arrayValue?.map { $0["path"] } == paths)
+    #expect(Set(try FileManager.default.contentsOfDirectory(atPath: note.user.notes)) == names)
+    let listed = try note.process.request("notes/list")["notes"]?.arrayValue
+    #expect(listed?.count == 3)
+    #expect(listed?.compactMap { $0["title"]?.stringValue }.contains("Tea") == true)
+    #expect(
+      try note.process.refusal("notes/import", ["path": .string(note.user.notes + "/Tea.md")])?.kind == "alreadyANote")
+  }
+
   @Test func anotherCopyOfTheSameDocumentIsMerged() throws {
     let note = try OpenNote(text: "milk\n")
     let copy = try export(note, to: note.user.directory.file("a.meetingnotes"))

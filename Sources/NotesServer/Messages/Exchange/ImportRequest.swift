@@ -37,6 +37,11 @@ struct ImportRequest: EditorRequest {
     onBytes?(0, bytes.count)
     let maker = NoteMaker(service: service)
     let record: NoteRecord
+    if belongs(to: service.notesDirectory) {
+      // A new note would stand beside its own file.
+      record = try await editor.adopt(FileURI.uri(path: path))
+      return Result(first: Imported(place: NotePlace(record, service)))
+    }
     switch try await ImportedFile.read(bytes) {
     case .document(let document, let id): return Result(first: try await take(document, id: id, service))
     case .text(let text, let ownTitle):
@@ -50,6 +55,12 @@ struct ImportRequest: EditorRequest {
       record = try await maker.meeting(content)
     }
     return Result(first: Imported(place: NotePlace(record, service)))
+  }
+
+  /// Whether the file is a text in the folder of the notes: such a file becomes a note where it is.
+  private func belongs(to notesDirectory: String) -> Bool {
+    title == nil && path.hasPrefix(notesDirectory + "/")
+      && Self.textEndings.contains((path as NSString).pathExtension.lowercased())
   }
 
   /// Imports the documents of a directory in the layout of automerge-repo, or, from any other folder, the files that
@@ -73,7 +84,8 @@ struct ImportRequest: EditorRequest {
     return Result(first: first, all: notes)
   }
 
-  private static let endings = ["md", "markdown", "txt", "automerge", "meetingnotes", "json"]
+  private static let textEndings = ["md", "markdown", "txt"]
+  private static let endings = textEndings + ["automerge", "meetingnotes", "json"]
 
   /// Imports each file as if it were named alone. A file that cannot be imported does not stop the others.
   private func importFiles(_ editor: Editor) async throws -> Result {
