@@ -101,12 +101,19 @@ struct ExchangeTests {
       try Data(text.utf8).write(to: URL(filePath: note.user.notes + "/" + name))
     }
     let names = Set(try FileManager.default.contentsOfDirectory(atPath: note.user.notes))
-    let result = try imported(note.user.notes, into: note.process)
+    // As it is written by a person who is in the folder.
+    let result = try imported(note.user.notes + "/.", into: note.process)
     let paths = ["/Cake.txt", "/Tea.md"].map { JSONValue.string(note.user.notes + $0) }
+    #expect(result["failed"] == nil)
     #expect(result["notes"]?.arrayValue?.map { $0["path"] } == paths)
     #expect(Set(try FileManager.default.contentsOfDirectory(atPath: note.user.notes)) == names)
     let listed = try note.process.request("notes/list")["notes"]?.arrayValue
     #expect(listed?.count == 3)
+    #expect(try note.process.refusal("notes/import", ["path": .string(note.user.notes + "/.")])?.kind == "notFound")
+    let outside = note.user.notes + "/../Outside.md"
+    try Data("bread\n".utf8).write(to: URL(filePath: outside))
+    let copy = try imported(outside, into: note.process)["path"]?.stringValue
+    #expect(copy == note.user.notes + "/Outside.md" && read(copy) == "bread\n")
     #expect(listed?.compactMap { $0["title"]?.stringValue }.contains("Tea") == true)
     #expect(
       try note.process.refusal("notes/import", ["path": .string(note.user.notes + "/Tea.md")])?.kind == "alreadyANote")

@@ -159,8 +159,8 @@ public struct TicketBook: Sendable {
     return (.accepted(entries[index].access(for: peer)), document)
   }
 
-  /// Whether a ticket has been found to be expired since the last call, which has to be stored. Whoever has an expired
-  /// ticket may present it any number of times.
+  /// Whether a ticket was found to be expired since the last call, which the store has yet to learn. A peer may present an
+  /// expired ticket any number of times.
   mutating func takeNewExpiry() -> Bool {
     defer { hasNewExpiry = false }
     return hasNewExpiry

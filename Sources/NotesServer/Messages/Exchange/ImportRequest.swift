@@ -59,7 +59,7 @@ struct ImportRequest: EditorRequest {
 
   /// Whether the file is a text in the folder of the notes: such a file becomes a note where it is.
   private func belongs(to notesDirectory: String) -> Bool {
-    title == nil && path.hasPrefix(notesDirectory + "/")
+    title == nil && FileURI.path(uri: FileURI.uri(path: path))?.hasPrefix(notesDirectory + "/") == true
       && Self.textEndings.contains((path as NSString).pathExtension.lowercased())
   }
 
@@ -99,7 +99,9 @@ struct ImportRequest: EditorRequest {
       defer { editor.news.onImport?(number + 1, files.count) }
       tell(progress.step(at: service.clock.now), editor)
       // The working file of a note, or a folder, is not imported.
-      guard service.notebook.record(atPath: file) == nil, try await service.files.names(in: file) == nil else {
+      guard service.notebook.record(atURI: FileURI.uri(path: file)) == nil,
+        try await service.files.names(in: file) == nil
+      else {
         continue
       }
       do {
@@ -109,7 +111,8 @@ struct ImportRequest: EditorRequest {
       }
     }
     guard let first = notes.first else {
-      throw NotesError(.notFound, failed.first?.message ?? "There is no note in \(path).")
+      let nothing = files.isEmpty ? "There is no note in \(path)." : "The files in \(path) are notes already."
+      throw NotesError(.notFound, failed.first?.message ?? nothing)
     }
     return Result(first: first, all: notes, failed: failed)
   }
