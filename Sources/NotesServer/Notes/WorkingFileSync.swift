@@ -63,7 +63,7 @@ final class WorkingFileSync: WorkingFilePlanner {
 
   private func noteChanged(_ handle: DocHandle) {
     let id = handle.id
-    if isDeletedForEveryone(handle) { return followDeletion(of: handle) }
+    if followDeletion(of: handle) { return }
     let isMeeting = notebook[id]?.folder != nil
     if isMeeting { environment.events.send(.agendaChanged(handle)) }
     let isOpen = environment.openNotes.contains(id)
@@ -84,9 +84,10 @@ final class WorkingFileSync: WorkingFilePlanner {
     return record.deletionSeen.map { $0.milliseconds < date.milliseconds } ?? true
   }
 
-  /// Removes the file of a note that another person has deleted for everyone. First merges what other programs wrote to
-  /// it.
-  private func followDeletion(of handle: DocHandle) {
+  /// Removes the file of a note if another person has deleted the note for everyone, which buffers that show it are told.
+  /// First merges what other programs wrote to the file. Returns whether the note was deleted so.
+  func followDeletion(of handle: DocHandle) -> Bool {
+    guard isDeletedForEveryone(handle) else { return false }
     let date = NoteDocument.deletion(of: handle.document)
     let isNews = followed.updateValue(date, forKey: handle.id) != date
     environment.events.send(.deletedForEveryone(handle, isNews: isNews))
@@ -100,6 +101,7 @@ final class WorkingFileSync: WorkingFilePlanner {
         plan(handle)
       }
     }
+    return true
   }
 
   /// Call when the document was released from memory.
@@ -172,7 +174,7 @@ final class WorkingFileSync: WorkingFilePlanner {
   ///   on purpose, so only opening the note does that.
   func synchronize(_ handle: DocHandle, makingFiles: Bool = true) async throws {
     watch(handle)
-    if isDeletedForEveryone(handle) { return followDeletion(of: handle) }
+    if followDeletion(of: handle) { return }
     if notebook[handle.id]?.folder != nil {
       return try await meetings.synchronize(handle, makingFiles: makingFiles)
     }

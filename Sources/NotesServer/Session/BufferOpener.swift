@@ -331,6 +331,10 @@ final class BufferOpener {
     for message in opening.waiting { message(binding) }
     if opening.waitsFor != nil { binding.updates.statusChanged() }
     if opening.isSlow { tell(uri, message: "Opened \"\(title(opening))\"") }
+    // The note was deleted while it was being opened, when there was no binding yet that could be told.
+    if !service.fileSync.followDeletion(of: handle), let reason = service.notebook[handle.id]?.wayOfDeletion {
+      return buffers.detach(uri, reason)
+    }
     // The note was moved to another document while it was being opened.
     let latest = service.notebook.latest(handle.id)
     if latest != handle.id { Task { @AutomergeRepo in await service.mover.heardOfMove(handle.id, to: latest) } }

@@ -154,7 +154,7 @@ extension EditorBuffers {
 
 extension NoteRecord {
   /// How the note was deleted; nil if it was not.
-  fileprivate var wayOfDeletion: NoteNews.Reason? {
+  var wayOfDeletion: NoteNews.Reason? {
     deletedSince == nil ? nil : deletionSeen == nil ? .deleted : .deletedForEveryone
   }
 }

@@ -107,6 +107,41 @@ import Testing
     #expect(ana.events("deleted").allSatisfy { $0["message"] == nil }, "told again")
   }
 
+  /// A buffer that became the note's after the news showed "synced" for good, and typing went nowhere.
+  @Test(arguments: [true, false]) func aNoteThatIsDeletedByOthersWhileItIsOpenedIsNoNoteAfterwards(
+    reattached: Bool
+  ) async throws {
+    let (ana, id) = try await serviceWithNote()
+    ana.send("textDocument/didClose", ["textDocument": ["uri": .string(uri)]])
+    try await ana.wait(for: "the buffer to be closed") { ana.binding(uri) == nil }
+    var isSettled = false
+    world.clock.schedule(after: .seconds(3)) { isSettled = true }
+    try await ana.wait(for: "the file to be looked at after that") { isSettled }
+    let handle = try await ana.handle(of: id)
+    // The service holds the file and looks at it, before it removes it, when the editor opens the buffer.
+    ana.files.onLook.withLock {
+      $0 = { @AutomergeRepo [uri, files = ana.files] _ in
+        guard NoteDocument.deletion(of: handle.document) != nil else { return }
+        files.onLook.withLock { $0 = { _ in } }
+        ana.open(uri, "tea\nmilk\n", reattach: reattached)
+        for _ in 0..<100 { await Task.yield() }
+      }
+    }
+    let peer = handle.document.fork()
+    try NoteDocument.setDeletion(world.clock.date, of: peer)
+    try handle.take(peer.encodeChangesSince(heads: handle.document.heads()))
+    ana.service.fileSync.plan(handle)
+    try await ana.wait(for: "the news") { !ana.events("detached").isEmpty }
+    try await ana.wait(for: "the file to be gone") { ana.files["/notes/Shopping.md"] == nil }
+    isSettled = false
+    world.clock.schedule(after: .seconds(3)) { isSettled = true }
+    try await ana.wait(for: "any further news") { isSettled }
+    #expect(ana.events("detached").map { $0["reason"] } == ["deletedForEveryone"])
+    #expect(ana.binding(uri) == nil)
+    // What was typed meanwhile comes back with the note.
+    #expect(ana.text(of: id) == "tea\nmilk\n")
+  }
+
   /// The item disappears from the document while its buffer is open, or is being opened.
   @Test(arguments: [true, false]) func anItemThatIsDeletedWhileItIsOpenIsKeptAndToldOnce(isOpen: Bool) async throws {
     let ana = ServiceUnderTest(world, "ana")
