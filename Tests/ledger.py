@@ -122,6 +122,11 @@ class Soak:
         self.await_end(process)
         log.seek(0)
         errors = log.read()
+        if process.returncode in (126, 127):
+            # The program could not be started, as when its folder was removed: that says nothing about the seeds.
+            self.ended.set()
+            print(errors, file=sys.stderr, flush=True)
+            return count
         if replays:
             return failure if process.returncode == 0 else f"ends with {process.returncode}"
         if process.returncode != 0 and not self.ended.is_set():

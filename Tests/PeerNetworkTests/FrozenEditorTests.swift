@@ -189,6 +189,8 @@ struct FrozenEditorTests {
       try ana.session.send([
         "expr", .string("(progn (find-file \(Self.lispString(path))) (goto-char (point-min)) t)"), 0,
       ])
+      // Keys come another way than the command, and must not overtake it.
+      try ana.session.wait(for: "the file to be shown") { try ana.filePath()?.hasSuffix(name) == true }
       try ana.session.terminal.type("alive\(number + 1) ")
       try ana.waitForScreen("alive\(number + 1)")
       _ = try ana.evaluate("(progn (set-buffer-modified-p nil) (kill-buffer) t)")
