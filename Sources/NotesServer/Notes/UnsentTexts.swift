@@ -11,6 +11,8 @@ final class UnsentTexts {
   private let files: (any UnsentFileAccess)?
   private let log = Logger(label: "notes")
   private var isLooking = false
+  /// Whether more files may have come since the look that is under way began.
+  private var mustLookAgain = false
 
   /// Where editors put such files; nil if they are not taken over.
   var folder: String? { files?.folder }
@@ -19,23 +21,32 @@ final class UnsentTexts {
 
   /// Takes over the files of processes that have ended.
   func takeOverSoon(into texts: RecoveredTexts) {
-    guard let files, !isLooking else { return }
+    guard let files else { return }
+    mustLookAgain = true
+    guard !isLooking else { return }
     isLooking = true
     Task { @AutomergeRepo in
-      defer { isLooking = false }
-      let names = await files.names()
-      guard !names.isEmpty else { return }
-      // What the process had received is in its journal.
-      await texts.environment.journal.killed.settle()
-      // Another process may be taking them over.
-      guard let turn = await texts.environment.turn("unsent") else { return }
-      defer { withExtendedLifetime(turn) {} }
-      for name in names {
-        do {
-          try await takeOver(name, of: files, into: texts)
-        } catch {
-          log.error("Words that a service had not read stay in \(files.folder)/\(name): \(error)")
-        }
+      while mustLookAgain {
+        mustLookAgain = false
+        await takeOverAll(of: files, into: texts)
+      }
+      isLooking = false
+    }
+  }
+
+  private func takeOverAll(of files: any UnsentFileAccess, into texts: RecoveredTexts) async {
+    let names = await files.names()
+    guard !names.isEmpty else { return }
+    // What the process had received is in its journal.
+    await texts.environment.journal.killed.settle()
+    // Another process may be taking them over.
+    guard let turn = await texts.environment.turn("unsent") else { return }
+    defer { withExtendedLifetime(turn) {} }
+    for name in names {
+      do {
+        try await takeOver(name, of: files, into: texts)
+      } catch {
+        log.error("Words that a service had not read stay in \(files.folder)/\(name): \(error)")
       }
     }
   }

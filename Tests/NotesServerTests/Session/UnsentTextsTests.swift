@@ -24,9 +24,9 @@ import Testing
     return (try #require(made["id"]?.stringValue), try #require(made["uri"]?.stringValue))
   }
 
-  private func leave(_ text: String, of note: (id: String, uri: String), run: String = "aa") {
+  private func leave(_ text: String, of note: (id: String, uri: String), run: String = "aa", time: Int = 1_767_225_600_000) {
     let content: JSONValue = [
-      "id": .string(note.id), "uri": .string(note.uri), "run": .string(run), "time": 1_767_225_600_000,
+      "id": .string(note.id), "uri": .string(note.uri), "run": .string(run), "time": .int(Int64(time)),
       "text": .string(text),
     ]
     unsent["tea.json"] = content.encoded()
@@ -76,6 +76,23 @@ import Testing
     #expect(try await recovered(next).count == 1)
   }
 
+  @Test func aFileThatComesWhileAnotherIsTakenOverIsTakenOverToo() async throws {
+    let note = try await storedNote("one\n")
+    leave("one two\n", of: note)
+    let next = try await nextService()
+    var hasCome = false
+    unsent.onRemove.withLock {
+      $0 = { @AutomergeRepo in
+        guard !hasCome else { return }
+        hasCome = true
+        leave("one three\n", of: note, time: 1_767_225_601_000)
+        next.service.recoveredTexts.takeOverUnsent()
+      }
+    }
+    try await next.wait(for: "no file") { hasCome && unsent.names == [] }
+    #expect(try await recovered(next).count == 2)
+  }
+
   @Test func theFileStaysAsLongAsItsServiceMayReadTheWords() async throws {
     let note = try await storedNote("one\n")
     leave("one two\n", of: note)
@@ -111,6 +128,8 @@ import Testing
 private final class MemoryUnsent: UnsentFileAccess {
   private let files = Mutex<[String: [UInt8]]>([:])
   let folder = "/home/unsent"
+  /// Called after a file was removed.
+  let onRemove = Mutex<@Sendable () async -> Void>({})
 
   subscript(name: String) -> [UInt8]? {
     get { files.withLock { $0[name] } }
@@ -121,7 +140,10 @@ private final class MemoryUnsent: UnsentFileAccess {
 
   func names() async -> [String] { names }
   func read(_ name: String) async -> [UInt8]? { self[name] }
-  func remove(_ name: String) async { self[name] = nil }
+  func remove(_ name: String) async {
+    self[name] = nil
+    await onRemove.withLock { $0 }()
+  }
 }
 
 /// The journal of a process that hangs.
