@@ -19,6 +19,12 @@ def MessagesComeBackWholeFromAnyPieces()
   endfor
 enddef
 
+def ANulIsWrittenAsOneEvenBeforeACombiningMark()
+  const encoded = frames.Encode({text: $"a{frames.nul}\u0323b"})
+  assert_equal(1, count(encoded, '\u0000'))
+  assert_equal(0, count(encoded, frames.nul))
+enddef
+
 def HeadersMayComeInAnyOrderAndCase()
   final reader = frames.Reader()
   assert_equal(['{}'], frames.Receive(reader, "Content-Type: x\r\ncontent-length:   2\r\nOther: 3\r\n\r\n{}"))
@@ -39,6 +45,7 @@ def WhatIsNotTheProtocolIsRefused()
 enddef
 
 verdict.Run([
+  ['ANulIsWrittenAsOneEvenBeforeACombiningMark', ANulIsWrittenAsOneEvenBeforeACombiningMark],
   ['MessagesComeBackWholeFromAnyPieces', MessagesComeBackWholeFromAnyPieces],
   ['HeadersMayComeInAnyOrderAndCase', HeadersMayComeInAnyOrderAndCase],
   ['WhatIsNotTheProtocolIsRefused', WhatIsNotTheProtocolIsRefused],

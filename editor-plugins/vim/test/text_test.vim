@@ -1,6 +1,7 @@
 vim9script
 # The values: differences, splices, carried positions, what can be sent.
 
+import autoload 'notes_lsp/frames.vim'
 import autoload 'notes_lsp/text.vim'
 import './verdict.vim'
 
@@ -175,13 +176,24 @@ def EditsOutOfOrderAreRefused()
   endfor
 enddef
 
+# In a pattern of Vim, a letter does not match where a mark is combined with it.
+def ALineMayBeginWithACombiningMark()
+  assert_equal(['a', "\u0323b", '', ''], text.Lines("a\n\u0323b\n\n"))
+  final lines = ['one', 'two']
+  const step = text.Splice(lines, {range: {start: {line: 0, character: 3}, end: {line: 0, character: 3}}, newText: "\n\u0323b"})
+  assert_equal(['one', "\u0323b", 'two'], lines)
+  assert_equal(4, step.bytes)
+  assert_equal($"a{frames.nul}\u0323b\nc", text.Joined(["a\n\u0323b", 'c']))
+enddef
+
 def OnlyTextCanBeSent()
   for good in ['', 'abc', 'é', "e\u0301", '😀', "\t"]
     assert_true(text.IsSendable(good), good)
     assert_equal(good, text.Sendable(good))
   endfor
   # A lone byte, half a surrogate pair, beyond Unicode, and a NUL as Vim holds it.
-  for [bad, mended] in [["a\xe9b", "a\uFFFDb"], ["\ud800", "\uFFFD"], ["\U7fffffff", "\uFFFD"], ["a\nb", "a\uFFFDb"]]
+  for [bad, mended] in [["a\xe9b", "a\uFFFDb"], ["\ud800", "\uFFFD"], ["\U7fffffff", "\uFFFD"], ["a\nb", "a\uFFFDb"],
+      ["a\n\u0323b", "a\uFFFD\u0323b"]]
     assert_false(text.IsSendable(bad), strtrans(bad))
     assert_equal(mended, text.Sendable(bad))
     # In a long line too, wherever it stands, and beside letters of any length.
@@ -201,5 +213,6 @@ verdict.Run([
   ['PositionsAreCarriedOverEdits', PositionsAreCarriedOverEdits],
   ['PositionsOutsideTheTextAreClamped', PositionsOutsideTheTextAreClamped],
   ['EditsOutOfOrderAreRefused', EditsOutOfOrderAreRefused],
+  ['ALineMayBeginWithACombiningMark', ALineMayBeginWithACombiningMark],
   ['OnlyTextCanBeSent', OnlyTextCanBeSent],
 ])

@@ -16,8 +16,26 @@ export const nul = "\U110000"
 
 export def Encode(message: dict<any>): string
   const json = json_encode(message->copy()->extend({jsonrpc: '2.0'}))
-  const body = stridx(json, nul) < 0 ? json : json->split(nul, true)->join('\u0000')
+  const body = stridx(json, nul) < 0 ? json : Parts(json, nul)->join('\u0000')
   return $"Content-Length: {len(body)}\r\n\r\n{body}"
+enddef
+
+# What is between the separators, each of them one character.
+export def Parts(text: string, separator: string): list<string>
+  final parts = text->split(separator, true)
+  # A pattern does not match a character with which a combining mark is combined.
+  if len(parts) == count(text, separator) + 1
+    return parts
+  endif
+  final all: list<string> = []
+  var from = 0
+  var end = stridx(text, separator)
+  while end >= 0
+    all->add(text->strpart(from, end - from))
+    from = end + len(separator)
+    end = stridx(text, separator, from)
+  endwhile
+  return all->add(text->strpart(from))
 enddef
 
 # The bodies that are complete with this chunk. Throws if the other side does not speak the protocol.

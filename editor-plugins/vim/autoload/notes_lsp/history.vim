@@ -8,6 +8,7 @@ import autoload 'notes_lsp/list.vim'
 import autoload 'notes_lsp/service.vim'
 import autoload 'notes_lsp/status.vim'
 import autoload 'notes_lsp/sync.vim'
+import autoload 'notes_lsp/text.vim'
 import autoload 'notes_lsp/view.vim'
 
 const blameWidth = 22
@@ -38,7 +39,7 @@ enddef
 
 def Look(target: dict<any>, title: string, row: dict<any>)
   service.Request('notes/textAt', target->copy()->extend({heads: row.heads}), commands.Then(arrival.Opener((result) => {
-    list.Show('[Note as it was]', result.text->split("\n", true))
+    list.Show('[Note as it was]', text.Lines(result.text))
     setlocal wrap
     status.Say($'{title}, {row.when}, after {row.author}')
   }, 'The text')))

@@ -29,6 +29,11 @@ def HasNoLine(bufnr: number, wasEmpty: bool): bool
   return empty(windows) ? wasEmpty : win_execute(windows[0], 'echon wordcount().bytes') ==# '0'
 enddef
 
+# The text as lines.
+export def Lines(text: string): list<string>
+  return frames.Parts(text, "\n")
+enddef
+
 # UTF-8 bytes of a text.
 export def ByteCount(lines: list<string>): number
   return len(lines->join("\n"))
@@ -256,7 +261,7 @@ enddef
 export def Splice(lines: list<string>, edit: dict<any>): dict<any>
   const [start, end] = [edit.range.start, edit.range.end]
   const grown = len(edit.newText) - ByteCountIn(lines, edit.range)
-  var replacement = edit.newText->split("\n", true)
+  var replacement = Lines(edit.newText)
   replacement[0] = lines[start.line]->strpart(0, start.character) .. replacement[0]
   replacement[-1] ..= lines[end.line]->strpart(end.character)
   var [at, count] = [start.line, end.line - start.line + 1]
@@ -312,7 +317,7 @@ export def Sendable(text: string, nul = "\uFFFD"): string
   if IsSendable(text)
     return text
   elseif stridx(text, "\n") >= 0
-    return text->split("\n", true)->mapnew((_, part) => Sendable(part))->join(nul)
+    return Lines(text)->mapnew((_, part) => Sendable(part))->join(nul)
   elseif len(text) < 64
     return text->split('\zs')->mapnew((_, character) => IsSendable(character) ? character : "\uFFFD")->join('')
   endif
@@ -330,5 +335,5 @@ enddef
 
 # The lines as one text, with `frames.nul` for each NUL.
 export def Joined(lines: list<string>): string
-  return (HasNul(lines) ? lines->mapnew((_, line) => line->substitute("\n", frames.nul, 'g')) : lines)->join("\n")
+  return (HasNul(lines) ? lines->mapnew((_, line) => Lines(line)->join(frames.nul)) : lines)->join("\n")
 enddef

@@ -100,7 +100,7 @@ def OnWriting(bufnr: number)
     endif
     const found = Text(note.path)
     const hash = sha256(found)
-    if hash !=# note.fileHash && IsFile(note.path) && text.IsSendable(found->substitute("\n", '', 'g'))
+    if hash !=# note.fileHash && IsFile(note.path) && text.IsSendable(text.Lines(found)->join(''))
       service.Notify('notes/file', {uri: note.uri, text: found})
       const start = reltime()
       while hash !=# note.fileHash && reltimefloat(reltime(start)) * 1000 < mergeTimeout
