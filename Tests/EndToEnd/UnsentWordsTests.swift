@@ -26,6 +26,7 @@ struct UnsentWordsTests {
       _ = try editor.waitUntilAttached()
       try editor.beginTypingAtEnd()
       try editor.session.terminal.type("one")
+      try editor.waitForText("one")
       try editor.endTyping()
       try editor.execute("write")
       let (path, user) = (try #require(try editor.filePath()), editor.session.user)
