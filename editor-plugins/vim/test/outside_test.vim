@@ -261,7 +261,12 @@ def ARequestWithoutAProgramFails()
   assert_equal(1, len(box.answers))
 enddef
 
+def AURIHasOnlyASCII()
+  assert_equal('file:///tmp/Cafe%CC%81%20%F0%9F%98%80%25~.md', files.URI("/tmp/Cafe\u0301 😀%~.md"))
+enddef
+
 verdict.Run([
+  ['AURIHasOnlyASCII', AURIHasOnlyASCII],
   ['AnotherBufferThatAnAutocommandOpensIsNotTheNote', AnotherBufferThatAnAutocommandOpensIsNotTheNote],
   ['AnEditThatIsInterruptedIsAppliedInFull', AnEditThatIsInterruptedIsAppliedInFull],
   ['ARestartKillsAServiceThatHangsAndWaitsForItsEnd', ARestartKillsAServiceThatHangsAndWaitsForItsEnd],

@@ -44,11 +44,13 @@ def Canonical(path: string): string
 enddef
 
 export def URI(path: string): string
-  return 'file://' .. path->fnamemodify(':p')->substitute('[^A-Za-z0-9/._~-]', (found) => EscapeBytes(found[0]), 'g')
+  const full = path->fnamemodify(':p')
+  # Byte for byte: a pattern would skip the marks that are combined with a letter.
+  return 'file://' .. range(len(full))->mapnew((_, index) => Escaped(full->strpart(index, 1)))->join('')
 enddef
 
-def EscapeBytes(name: string): string
-  return range(len(name))->mapnew((_, index) => printf('%%%02X', char2nr(name->strpart(index, 1))))->join('')
+def Escaped(byte: string): string
+  return byte =~ '^[A-Za-z0-9/._~-]$' ? byte : printf('%%%02X', char2nr(byte))
 enddef
 
 export def Absolute(path: string): string
