@@ -138,7 +138,7 @@ def Below(limit: number): number
   return rand(seed) % limit
 enddef
 
-const words = ['one', ' two', "e\u0301", '日本', '😀', 'x y z', '', '12', "a\tb"]
+const words = ['one', ' two', "e\u0301", "\u0323", '日本', '😀', 'x y z', '', '12', "a\tb"]
 const commands = [
   'normal! x', 'normal! dd', 'normal! 3dd', 'normal! J', 'normal! yyP', 'normal! yyp', 'normal! ddp', 'normal! D',
   'normal! ggdG', 'normal! gqap', 'normal! ~', "normal! 5\<C-a>", 'normal! dw', 'normal! dG', 'normal! dgg',

@@ -20,7 +20,7 @@ def Edited(lines: list<string>, edit: dict<any>): list<string>
     return offset
   }
   const result = whole->strpart(0, Offset(edit.range.start)) .. edit.newText .. whole->strpart(Offset(edit.range.end))
-  return result->split("\n", true)
+  return text.Lines(result)
 enddef
 
 # From, to, and the edit as [line, character, line, character, text]; no edit for equal texts.
@@ -91,7 +91,7 @@ def Below(limit: number): number
   return rand(seed) % limit
 enddef
 
-const pieces = ['', 'a', 'b', 'aa', 'é', "e\u0301", '日本', '😀', "a\tb"]
+const pieces = ['', 'a', 'b', 'aa', 'é', "e\u0301", "\u0323", '日本', '😀', "a\tb"]
 
 def SomeText(): list<string>
   return range(Below(6) + 1)->mapnew((_, _) => pieces[Below(len(pieces))] .. pieces[Below(len(pieces))])
