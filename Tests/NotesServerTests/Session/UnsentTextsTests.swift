@@ -24,7 +24,9 @@ import Testing
     return (try #require(made["id"]?.stringValue), try #require(made["uri"]?.stringValue))
   }
 
-  private func leave(_ text: String, of note: (id: String, uri: String), run: String = "aa", time: Int = 1_767_225_600_000) {
+  private func leave(
+    _ text: String, of note: (id: String, uri: String), run: String = "aa", time: Int = 1_767_225_600_000
+  ) {
     let content: JSONValue = [
       "id": .string(note.id), "uri": .string(note.uri), "run": .string(run), "time": .int(Int64(time)),
       "text": .string(text),
