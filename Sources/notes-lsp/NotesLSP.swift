@@ -49,6 +49,8 @@ struct NotesLSP: AsyncParsableCommand {
     guard !arguments.isEmpty || !Prompt.isPossible || !Output.isTerminal else { return introduce() }
     do {
       var command = try parsed(arguments)
+      // These two take the options of their log themselves.
+      if !(command is Edit || command is Serve) { CommandLog.bootstrap() }
       if var asynchronous = command as? any AsyncParsableCommand {
         try await asynchronous.run()
       } else {

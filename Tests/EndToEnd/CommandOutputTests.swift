@@ -53,6 +53,20 @@ struct CommandOutputTests {
     #expect(try run(ana, ["fsck"], rest).exit == .code(0), "no message was written into the store")
   }
 
+  @Test func whatTheServiceLogsIsNotPrinted() throws {
+    let ana = try NotesUser("Ana")
+    let made = try ana.run(["new", "Tea"])
+    let path = made.output.trimmingCharacters(in: .newlines)
+    try "milk\n".write(toFile: path, atomically: true, encoding: .utf8)
+    let renamed = try run(ana, ["rename", "Tea", "Coffee"], "")
+    #expect(renamed.exit == .code(0) && renamed.errors.isEmpty, "\(renamed)")
+    #expect(try ana.run(["show", "Coffee"]).output == "milk\n", "what another program wrote is merged, which the service logs")
+    // A failure is one sentence.
+    try Data([0xFF, 0xFE]).write(to: URL(filePath: ana.notes + "/Coffee.md"))
+    let failed = try run(ana, ["rename", "Coffee", "Tea"], "")
+    #expect(failed.exit == .code(1) && failed.errors == "notes-lsp: The file is not UTF-8.\n", "\(failed)")
+  }
+
   @Test func aReaderThatHasSeenEnoughIsNoError() throws {
     let ana = try NotesUser("Ana")
     let lines = String(repeating: "a line\n", count: 100_000)
