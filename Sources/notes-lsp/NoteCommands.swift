@@ -274,10 +274,13 @@ struct Import: ParsableCommand {
       }
       for note in result["notes"]?.arrayValue ?? [result] {
         show(note, "path", json: false)
+        let title = note["title"]?.stringValue ?? ""
+        if let remark = note["remark"]?.stringValue { Output.note("Imported \"\(title)\": \(remark).") }
         guard note["known"]?.boolValue ?? false else { continue }
         let changes = counted(note["changes"]?.intValue ?? 0, "change")
-        Output.note("\"\(note["title"]?.stringValue ?? "")\" is here already; \(changes) merged.")
+        Output.note("\"\(title)\" is here already; \(changes) merged.")
       }
+      if result["skipped"] != nil, let warning = result["warning"]?.stringValue { Output.note(warning + ".") }
     }
     func inside(_ member: String) -> Int { all.reduce(0) { $0 + ($1[member]?.arrayValue?.count ?? 0) } }
     let failed = all.count { $0 == .null } + inside("failed")

@@ -66,6 +66,12 @@ struct ExchangeTests {
     #expect(result["id"]?.stringValue == note.id)
     #expect(result["notes"]?.arrayValue?.count == 1)
     #expect(read(result["path"]?.stringValue) == "milk\n")
+    #expect(result["skipped"] == nil)
+    // A document of the directory that is no note, here because nothing of it can be read, is counted.
+    try FileManager.default.createDirectory(
+      atPath: "\(folder)/3B/wAK2fZ3Nrgn9HRBb9yvNx9xXKX/snapshot", withIntermediateDirectories: true)
+    let skipping = try imported(folder, into: process)
+    #expect(skipping["skipped"] == 1 && skipping["warning"] == "Left out 1 other document of the directory: not a note")
     let empty = try other.directory.directory("empty")
     #expect(try process.refusal("notes/import", ["path": .string(empty)])?.kind == "notFound")
   }

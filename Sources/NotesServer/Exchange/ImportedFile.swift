@@ -3,7 +3,7 @@ import AutomergeRepo
 import Foundation
 import JSONRPC
 
-/// The content of a file to import. Its bytes decide the kind, not its name.
+/// The content of a file to import. Its bytes decide the kind; a name that promises a document is no name of a text.
 enum ImportedFile: Sendable {
   /// A document with its history; the id if the file names it.
   case document(Document, id: DocumentId?)
@@ -14,15 +14,27 @@ enum ImportedFile: Sendable {
   /// The magic bytes of every Automerge file.
   static let magic: [UInt8] = [0x85, 0x6F, 0x4A, 0x83]
 
+  /// How the names of documents end.
+  private static let documentEndings = ["automerge", "meetingnotes"]
+
   /// Reads a file's bytes, off the loop: a large document takes time.
+  ///
+  /// - Parameter name: the file's name; "" if it does not matter
   @concurrent
-  static func read(_ bytes: [UInt8]) async throws -> ImportedFile {
+  static func read(_ bytes: [UInt8], named name: String = "") async throws -> ImportedFile {
     if bytes.starts(with: magic) { return .document(try load(Data(bytes)), id: nil) }
     if let file = MeetingNotesFile(bytes) { return .document(try load(file.data), id: file.id) }
-    if let json = json(bytes) { return try content(of: json) }
     guard !beginsAsMeetingNotes(bytes) else {
       throw NotesError(.notANote, "This .meetingnotes file is damaged, or a part of it is missing.")
     }
+    guard !documentEndings.contains((name as NSString).pathExtension.lowercased()) else {
+      throw NotesError(
+        .notANote,
+        bytes.isEmpty
+          ? "The file is empty, so it is not an Automerge document."
+          : "Not an Automerge document. Named .md, it can be imported.")
+    }
+    if let json = json(bytes) { return try content(of: json) }
     let text = try FileContents(reading: bytes).text
     try NotesError.checkIsText(text)
     return .text(text, title: nil)

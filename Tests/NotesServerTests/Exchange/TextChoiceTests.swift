@@ -103,6 +103,67 @@ import Testing
     ben.files["/in/book.automerge"] = Array(try book(["one\n"]).save())
     let place = try await ben.request("notes/import", ["path": "/in/book.automerge"])
     #expect(ben.files[try #require(place["path"]?.stringValue)] == Array("one\n".utf8))
+    #expect(place["message"] == "Imported \"book\": the document's text .chapters.[0].body")
+    // A document that is here is only merged.
+    let again = try await ben.request("notes/import", ["path": "/in/book.automerge"])
+    #expect(again["remark"] == nil && again["message"] == "\"book\" is here already; merged 0 new changes")
+  }
+
+  @Test func anEmptyNoteIsSaidToBeOne() async throws {
+    let ben = try await started()
+    ben.files["/in/book.automerge"] = Array(try book([""]).save())
+    let chosen = try await ben.request("notes/import", ["path": "/in/book.automerge"])
+    #expect(chosen["remark"] == "the document's text .chapters.[0].body, which is empty")
+    let note = Document()
+    _ = try NoteDocument(new: note, title: "Tea", text: [], created: world.clock.date)
+    ben.files["/in/note.automerge"] = Array(note.save())
+    let imported = try await ben.request("notes/import", ["path": "/in/note.automerge"])
+    #expect(imported["message"] == "Imported \"Tea\": the document's text is empty")
+  }
+
+  @Test func theTextThatWasTakenFromTheRootOfAnothersDocumentIsNamed() async throws {
+    let ben = try await started()
+    let document = try book(["one\n", "two\n"])
+    let text = try document.putObject(obj: .ROOT, key: "blurb", ty: .Text)
+    try document.spliceText(obj: text, start: 0, delete: 0, value: "Read it\n")
+    ben.files["/in/book.automerge"] = Array(document.save())
+    let imported = try await ben.request("notes/import", ["path": "/in/book.automerge"])
+    #expect(imported["message"] == "Imported \"book\": the document's text .blurb")
+    let note = Document()
+    _ = try NoteDocument(new: note, title: "Tea", text: Array("green".utf8), created: world.clock.date)
+    ben.files["/in/note.automerge"] = Array(note.save())
+    #expect(try await ben.request("notes/import", ["path": "/in/note.automerge"])["message"] == "Imported \"Tea\"")
+  }
+
+  @Test func aDocumentWithoutATextIsRefused() async throws {
+    let ben = try await started()
+    let document = Document()
+    ben.files["/in/none.automerge"] = Array(document.save())
+    #expect(
+      await refusal(ben, "notes/import", ["path": "/in/none.automerge"])?.message == "The document contains no text.")
+    try document.put(obj: .ROOT, key: "pages", value: .Int(3))
+    ben.files["/in/none.automerge"] = Array(document.save())
+    #expect(
+      await refusal(ben, "notes/import", ["path": "/in/none.automerge"])?.message == "The document contains no text.")
+    #expect(ben.service.notebook.records.isEmpty)
+  }
+
+  @Test func aFileThatOnlyItsNameCallsADocumentIsRefused() async throws {
+    let ben = try await started()
+    for name in ["Tea.automerge", "Tea.meetingnotes", "Tea.AUTOMERGE"] {
+      let path = "/in/" + name
+      ben.files[path] = Array("green\n".utf8)
+      let refused = await refusal(ben, "notes/import", ["path": .string(path)])
+      #expect(refused?.data?["kind"] == "notANote")
+      #expect(refused?.message == "Not an Automerge document. Named .md, it can be imported.")
+      ben.files[path] = []
+      #expect(
+        await refusal(ben, "notes/import", ["path": .string(path)])?.message
+          == "The file is empty, so it is not an Automerge document.")
+    }
+    #expect(ben.service.notebook.records.isEmpty)
+    ben.files["/in/Tea.md"] = Array("green\n".utf8)
+    #expect(try await ben.request("notes/import", ["path": "/in/Tea.md"])["message"] == "Imported \"Tea\"")
   }
 
   @Test func aStringIsMadeAText() async throws {

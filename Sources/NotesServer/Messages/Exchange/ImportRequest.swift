@@ -42,7 +42,7 @@ struct ImportRequest: EditorRequest {
       record = try await editor.adopt(FileURI.uri(path: path))
       return Result(first: Imported(place: NotePlace(record, service)))
     }
-    switch try await ImportedFile.read(bytes) {
+    switch try await ImportedFile.read(bytes, named: path) {
     case .document(let document, let id): return Result(first: try await take(document, id: id, service))
     case .text(let text, let ownTitle):
       let title = title ?? ownTitle ?? FileName.title(ofImported: path)
@@ -69,19 +69,20 @@ struct ImportRequest: EditorRequest {
     let service = editor.service
     let documents = try await RepoDirectory.documents(in: path, service.files)
     if documents.isEmpty { return try await importFiles(editor) }
-    var notes: [Imported] = []
+    var notes: [Imported] = [], skipped = 0
     var progress = ImportProgress(total: documents.count, at: service.clock.now)
     for (number, (id, folder)) in documents.enumerated() {
       defer { editor.news.onImport?(number + 1, documents.count) }
       tell(progress.step(at: service.clock.now), editor)
       guard let document = try await RepoDirectory.load(folder, service.files), document.isNoteOrMeeting else {
+        skipped += 1
         continue
       }
       let untitled = ImportRequest(path: folder)
       notes.append(try await untitled.take(document, id: id, service))
     }
     guard let first = notes.first else { throw NotesError(.notFound, "There is no note in \(path).") }
-    return Result(first: first, all: notes)
+    return Result(first: first, all: notes, skipped: skipped)
   }
 
   private static let textEndings = ["md", "markdown", "txt"]
@@ -132,7 +133,25 @@ struct ImportRequest: EditorRequest {
     let chosen = isHere && text == nil ? nil : try await choice.place(in: document)
     let (record, changes) = try await merge(document, id: known, chosen.map { (choice, $0) }, service)
     let place = NotePlace(record, service)
-    return Imported(place: place, changes: isHere ? changes : nil)
+    guard !isHere else { return Imported(place: place, changes: changes) }
+    return Imported(place: place, remark: Self.remark(on: document, chosen: chosen))
+  }
+
+  /// What a person may not expect of the new note; nil if there is nothing.
+  private static func remark(on document: Document, chosen: TextPlace?) -> String? {
+    let content = chosen?.text ?? (MeetingDocument(document) == nil ? NoteDocument(document)?.content : nil)
+    let isEmpty = content.map { document.length(obj: $0) == 0 } ?? false
+    guard let path = chosen?.path ?? content.flatMap({ foreignPath(of: $0, in: document) }) else {
+      return isEmpty ? "the document's text is empty" : nil
+    }
+    return "the document's text \(OneLine.shown(path))" + (isEmpty ? ", which is empty" : "")
+  }
+
+  /// The path of a text in the root of another program's document; nil in a note's.
+  private static func foreignPath(of text: ObjId, in document: Document) -> String? {
+    guard (try? document.get(obj: .ROOT, key: "@notes")) == .some(nil) else { return nil }
+    let entries = (try? document.mapEntries(obj: .ROOT)) ?? []
+    return entries.first { $0.1 == .Object(text, .Text) }.map { "." + $0.0 }
   }
 
   /// Returns the note, and how many changes were new.
@@ -181,12 +200,15 @@ struct ImportRequest: EditorRequest {
     let place: NotePlace
     /// For a note that was here: how many of the document's changes were new, and are merged.
     var changes: Int?
+    /// For a new note: what a person may not expect of it, as the end of a sentence.
+    var remark: String?
 
     var members: JSONObject {
       var members = place.members
+      members["remark"] = remark.map(JSONValue.string)
+      if changes != nil || remark != nil { members["title"] = .string(place.title) }
       guard let changes else { return members }
       members["known"] = true
-      members["title"] = .string(place.title)
       members["changes"] = JSONValue(changes)
       return members
     }
@@ -198,6 +220,8 @@ struct ImportRequest: EditorRequest {
     var all: [Imported]?
     /// The files of a folder that could not be imported.
     var failed: [Failure] = []
+    /// How many documents of a directory are no notes.
+    var skipped = 0
 
     struct Failure {
       let path: String
@@ -207,7 +231,9 @@ struct ImportRequest: EditorRequest {
     private var message: String {
       let title = OneLine.shown(first.place.title)
       if let all, all.count > 1 { return ":Notes lists the \(all.count) imported notes" }
-      guard let changes = first.changes else { return "Imported \"\(title)\"" }
+      guard let changes = first.changes else {
+        return "Imported \"\(title)\"" + (first.remark.map { ": \($0)" } ?? "")
+      }
       return "\"\(title)\" is here already; merged \(NoteNews.number(changes, "new change"))"
     }
 
@@ -218,6 +244,11 @@ struct ImportRequest: EditorRequest {
         members["failed"] = .array(failed.map { ["path": .string($0.path), "message": .string($0.message)] })
         members["warning"] = .string(
           ":NotesLog says why \(NoteNews.number(failed.count, "file")) could not be imported")
+      }
+      if skipped > 0 {
+        let documents = NoteNews.number(skipped, "other document")
+        members["skipped"] = JSONValue(skipped)
+        members["warning"] = .string("Left out \(documents) of the directory: not \(skipped == 1 ? "a note" : "notes")")
       }
       members["message"] = .string(message)
       return .object(members)
