@@ -4,6 +4,9 @@ import NotesServer
 
 /// Documents as files, for the commands that read them.
 enum DocumentFile {
+  /// The first bytes of every Automerge file.
+  static let magic: [UInt8] = [0x85, 0x6F, 0x4A, 0x83]
+
   static func read(_ path: String) throws -> Data {
     do { return try Data(contentsOf: URL(fileURLWithPath: path)) } catch {
       throw Failure(message: "\(path) cannot be read: \(reason(error))")

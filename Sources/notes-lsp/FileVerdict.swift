@@ -22,6 +22,8 @@ struct FileVerdict {
   private let error: String?
   /// Whether there is nothing to judge, for the same reason.
   private let isUnreadable: Bool
+  /// Whether the file is of another kind: it does not begin as an Automerge file, and has no part of one.
+  let isForeign: Bool
 
   init(_ file: String) throws {
     self.file = file
@@ -30,11 +32,18 @@ struct FileVerdict {
       (bytes, start, isContained) = DocumentFile.document(in: try DocumentFile.read(file))
     } catch let failure as Failure {
       (start, isContained, chunks, heads, changeCount, untaken) = (0, false, [], [], 0, [])
-      (error, isUnreadable) = (failure.message, true)
+      (error, isUnreadable, isForeign) = (failure.message, true, false)
       return
     }
     isUnreadable = false
     chunks = ChunkReport.of(bytes)
+    // A file whose beginning is damaged may still contain chunks.
+    isForeign = !bytes.starts(with: DocumentFile.magic) && chunks.allSatisfy { $0.kind == .unreadable }
+    guard !isForeign else {
+      (heads, changeCount, untaken) = ([], 0, [])
+      error = "not an Automerge document" + (bytes.isEmpty ? ": it is empty" : "")
+      return
+    }
     do {
       let document = try Document(bytes)
       untaken = Self.untaken(chunks, of: bytes, by: document)
@@ -68,6 +77,7 @@ struct FileVerdict {
 
   var line: String {
     if isUnreadable, let error { return error }
+    if isForeign, let error { return "\(file): \(error)" }
     let usable = counted(changeCount, "change")
     guard !isGood else { return "\(file): good, \(usable)" }
     let faults = chunks.compactMap { chunk in

@@ -20,9 +20,15 @@ struct Validate: ParsableCommand {
     for verdict in verdicts {
       Output.print(line: json ? Output.json(text: verdict.json.text(indented: false)) : Output.field(verdict.line))
     }
-    let bad = verdicts.filter { !$0.isGood }.map(\.file)
-    guard bad.isEmpty else {
-      throw Failure(message: "Damaged, or not read in full: \(bad.joined(separator: ", ")).")
-    }
+    let bad = verdicts.filter { !$0.isGood }
+    let sentences = [
+      sentence("Damaged, or not read in full", bad.filter { !$0.isForeign }),
+      sentence("Not Automerge documents", bad.filter(\.isForeign)),
+    ]
+    guard bad.isEmpty else { throw Failure(message: sentences.compactMap(\.self).joined(separator: " ")) }
+  }
+
+  private func sentence(_ fault: String, _ verdicts: [FileVerdict]) -> String? {
+    verdicts.isEmpty ? nil : "\(fault): \(verdicts.map(\.file).joined(separator: ", "))."
   }
 }

@@ -85,6 +85,19 @@ struct DocumentFileTests {
     #expect(try run("validate").code == .code(2))
   }
 
+  @Test(arguments: ["", "hi\n", "# Shopping\n\nmilk, olives\n"]) func aFileOfAnotherKindIsNoDocument(text: String) throws {
+    let directory = try TemporaryDirectory()
+    let path = try file("Shopping.md", Array(text.utf8), in: directory)
+    let verdict = try run("validate", path)
+    #expect(verdict.code == .code(1))
+    #expect(verdict.output == "\(path): not an Automerge document\(text.isEmpty ? ": it is empty" : "")\n")
+    #expect(verdict.errors == "notes-lsp: Not Automerge documents: \(path).\n")
+    #expect(try lines(try run("validate", "--json", path).output).map { $0["ok"].bool } == [false])
+    // A document whose beginning is damaged is none of another kind.
+    let damaged = try file("damaged", [0] + change(0).dropFirst() + change(0), in: directory)
+    #expect(try run("validate", damaged).output.contains("damaged at byte 0: "))
+  }
+
   @Test func aFileThatIsMissingDoesNotHideTheOthers() throws {
     let directory = try TemporaryDirectory()
     let good = try file("good", change(0) + change(1), in: directory)
