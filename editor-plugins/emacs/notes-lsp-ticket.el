@@ -20,6 +20,9 @@
 
 (defvar notes-lsp--tickets nil "Alist from a note's id to the last answer to notes/share.")
 
+(defvar notes-lsp--shown-ticket nil
+  "The id of the note whose ticket the window shows; nil after it was revoked.")
+
 (defcustom notes-lsp-osc52 t
   "Non-nil means tickets go onto the clipboard of the terminal, by OSC 52.
 A terminal that does not know this ignores it; tmux passes it on with
@@ -76,6 +79,7 @@ HOURS it is good.  Called from Lisp, wait for the ticket and return it."
 
 (defun notes-lsp--show-ticket (result)
   "Show the ticket of RESULT, an answer to notes/share, in a window of its own."
+  (setq notes-lsp--shown-ticket (plist-get result :id))
   (with-current-buffer (get-buffer-create "*notes ticket*")
     (special-mode)
     (let ((inhibit-read-only t))
@@ -89,6 +93,17 @@ HOURS it is good.  Called from Lisp, wait for the ticket and return it."
                                   '(display-buffer-at-bottom
                                     (window-height . notes-lsp--fit-ticket)))))
       (when window (set-window-start window (point-min))))))
+
+(defun notes-lsp--tickets-revoked (event)
+  "If EVENT says that the ticket on the screen no longer works, say so there."
+  (let ((buffer (get-buffer "*notes ticket*")) (id (plist-get event :id)))
+    (when (and buffer id (equal "tickets" (plist-get event :kind))
+               (equal id notes-lsp--shown-ticket))
+      (setq notes-lsp--shown-ticket nil)
+      (with-current-buffer buffer
+        (let ((inhibit-read-only t))
+          (erase-buffer)
+          (insert (notes-lsp--here "This ticket no longer works. :NotesShare makes a new one") "\n"))))))
 
 (defun notes-lsp--fit-ticket (window)
   "Make WINDOW, which shows a ticket, as high as it may be."

@@ -243,6 +243,7 @@ note being open."
 (unless noninteractive (run-with-timer 2 nil #'notes-lsp--be-seen))
 (add-hook 'find-file-hook #'notes-lsp--on-find-file)
 (add-hook 'notes-lsp--event-hook #'notes-lsp--on-placed)
+(add-hook 'notes-lsp--event-hook #'notes-lsp--tickets-revoked)
 (add-hook 'notes-lsp--ready-hook #'notes-lsp--look-again)
 
 (provide 'notes-lsp)

@@ -48,6 +48,7 @@ final class Editor: SiblingRequestPerforming {
   private func serviceDid(_ event: ServiceEvent) {
     switch event {
     case .sharingChanged(let event): news.sharingChanged(event)
+    case .ticketsRevoked(let id): news.ticketsRevoked(id)
     case .caretsChanged(let id):
       for binding in buffers.bindings(of: id) { binding.sendCursors() }
       refreshHints(of: id)

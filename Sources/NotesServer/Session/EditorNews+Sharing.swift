@@ -28,6 +28,13 @@ extension EditorNews {
     for binding in editor.buffers.bindings { binding.updates.statusChanged() }
   }
 
+  /// Any editor of this person may show a ticket of the note.
+  func ticketsRevoked(_ document: DocumentId) {
+    let event: JSONValue = ["kind": "tickets", "id": .string(document.description)]
+    service.siblings.events.tell(event)
+    editor.deliver(event)
+  }
+
   /// Call when a person has opened the document, or closed it.
   func arrived(_ person: Presence.Person, in document: DocumentId, isHere: Bool) {
     let title = service.title(of: document)

@@ -7,6 +7,8 @@ import JSONRPC
 enum ServiceEvent {
   /// People, their access, or the state of the network have changed.
   case sharingChanged(SharingEvent)
+  /// This person's tickets for the document no longer work. Only the process with the network reports it.
+  case ticketsRevoked(DocumentId)
   /// The list of people in a document, or their carets, have changed.
   case caretsChanged(DocumentId)
   /// An editor of this process has opened a note, or closed it.

@@ -46,6 +46,15 @@ import Testing
     #expect(message == "No longer shared with Cem; its tickets no longer work")
   }
 
+  /// One of them may show a ticket.
+  @Test(arguments: ["notes/unshare", "notes/setAccess"]) func editorsHearThatTicketsNoLongerWork(
+    method: String
+  ) async throws {
+    let id = try await shared(hasTicket: true)
+    _ = try await ana.request(method, ["id": id, "peer": "Cem", "access": "none"])
+    #expect(ana.events("tickets") == [["kind": "tickets", "id": id]])
+  }
+
   @Test func aTicketThatNoLongerWorksIsNotShownAgain() async throws {
     let id = try await shared(hasTicket: true)
     let params: JSONValue = ["id": id, "ticket": "notes-lsp:aaaa"]

@@ -168,6 +168,22 @@
       (should (equal "a-ticket" (notes-share)))
       (should-error (notes-undelete "Soup") :type 'user-error))))
 
+(ert-deftest notes-test-a-ticket-that-no-longer-works-is-not-shown ()
+  (notes-test-with-service (notes-test-fake-service)
+    (notes-lsp-service-ensure)
+    (let ((notes-lsp-patience 10)
+          (begins (lambda (line)
+                    (with-current-buffer "*notes ticket*" (string-prefix-p line (buffer-string))))))
+      (notes-new "Tea")
+      (notes-share)
+      (notes-lsp-service-notify
+       :test/say '(:method "notes/event" :params (:kind "tickets" :id "another")))
+      (should (funcall begins "What it allows"))
+      (notes-unshare)
+      (should (funcall begins "This ticket no longer works. M-x notes-share makes a new one"))
+      (notes-share)
+      (should (funcall begins "What it allows")))))
+
 (ert-deftest notes-test-what-was-deleted-last-is-offered ()
   (notes-test-with-service (notes-test-fake-service)
     (notes-lsp-service-ensure)

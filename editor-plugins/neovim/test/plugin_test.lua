@@ -4,6 +4,18 @@ local test_directory = vim.fn.fnamemodify(debug.getinfo(1, "S").source:sub(2), "
 local child = dofile(test_directory .. "/child.lua")
 local test, equal = child.test, child.equal
 
+test("a ticket that no longer works is not shown", function(nvim)
+  nvim:note("Tea")
+  local function ticket_says(line) nvim:wait(("vim.fn.getbufline('Notes ticket', 1)[1] == %q"):format(line)) end
+  nvim:lua("vim.cmd('NotesShare')")
+  ticket_says("What it allows")
+  nvim:say("notes/event", { kind = "tickets", id = "another" })
+  nvim:lua("vim.cmd('NotesUnshare')")
+  ticket_says("This ticket no longer works. :NotesShare makes a new one")
+  nvim:lua("vim.cmd('NotesShare')")
+  ticket_says("What it allows")
+end)
+
 test("a sidebar that opens with a note does not become the note", function(nvim)
   nvim:lua([[vim.api.nvim_create_autocmd("BufReadPost", { pattern = "*.md", callback = function()
     vim.cmd("vnew | setlocal buftype=nofile")

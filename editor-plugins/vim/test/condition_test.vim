@@ -286,6 +286,20 @@ def ATicketIsShownAgain()
   NotesTicket
 enddef
 
+def ATicketThatNoLongerWorksIsNotShown()
+  Note('Ticketed', [])
+  const Shown = () => getbufline('\[Notes ticket]', 1, '$')
+  NotesShare
+  Wait('the ticket', () => bufwinnr('\[Notes ticket]') > 0)
+  fake.Say('notes/event', {kind: 'tickets', id: 'another'})
+  NotesUnshare
+  Wait('the end of the ticket', () => Shown() == ['This ticket no longer works. :NotesShare makes a new one'])
+  NotesShare
+  Wait('another ticket', () => Shown()->get(0, '') ==# 'What it allows')
+  NotesTicket
+  assert_equal(-1, bufwinnr('\[Notes ticket]'))
+enddef
+
 def ClosingAListReturnsToTheWindowOneCameFrom()
   only
   Note('Left', [])
@@ -321,5 +335,6 @@ verdict.Run([
   ['APlainFileIsSaidToBeOne', APlainFileIsSaidToBeOne],
   ['NewsWaitsUntilAnErrorIsRead', NewsWaitsUntilAnErrorIsRead],
   ['ATicketIsShownAgain', ATicketIsShownAgain],
+  ['ATicketThatNoLongerWorksIsNotShown', ATicketThatNoLongerWorksIsNotShown],
   ['ClosingAListReturnsToTheWindowOneCameFrom', ClosingAListReturnsToTheWindowOneCameFrom],
 ])

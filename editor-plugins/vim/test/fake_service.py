@@ -84,6 +84,8 @@ while message := receive():
         elif said["params"].get("kind") == "unshared":
             statuses.pop(said["params"].get("uri"), None)
         send({"jsonrpc": "2.0", **said})
+    if method == "notes/unshare":
+        send({"jsonrpc": "2.0", "method": "notes/event", "params": {"kind": "tickets", "id": "adopted"}})
     if method == "test/hang":
         signal.pause()
     if method == "test/slow":

@@ -36,6 +36,7 @@ struct SetAccessRequest: SharedNoteRequest {
     let verb = access == .none ? "no longer has" : access == .write ? "can edit" : "can read"
     let name = OneLine.shown(sharing.name(of: peer))
     guard access == .none, hadTicket else { return SaidResult("\(name) \(verb) this note") }
+    editor.service.environment.events.send(.ticketsRevoked(record.id))
     return SaidResult("\(NoteNews.cut(name, to: 20)) no longer has this note; its tickets no longer work")
   }
 }

@@ -28,6 +28,7 @@ struct UnshareRequest: SharedNoteRequest {
     let hadTicket = sharing.hasTicket(for: record.id)
     let wasShared = try await sharing.unshare(record.id, from: peer)
     guard wasShared else { throw NotesError.notShared(with: peer.map { sharing.name(of: $0) }) }
+    editor.service.environment.events.send(.ticketsRevoked(record.id))
     guard let peer else { return SaidResult("No longer shared") }
     let name = NoteNews.cut(OneLine.shown(sharing.name(of: peer)), to: 20)
     return SaidResult("No longer shared with \(name)\(hadTicket ? "; its tickets no longer work" : "")")

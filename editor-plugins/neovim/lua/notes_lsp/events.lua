@@ -11,5 +11,6 @@ service.on("notes/event", function(event)
   if event.kind == "pointed" then presence.on_pointed(event) end
   if not condition.on_event(event) then say.event(event) end
   files.on_placed(event)
+  if event.kind == "tickets" then require("notes_lsp.commands").tickets_revoked(event.id) end
   refresh()
 end)

@@ -8,6 +8,8 @@ local files = require("notes_lsp.files")
 local view_name = "Notes ticket"
 -- The last answer to notes/share, by the note's id.
 local tickets = {}
+-- The note whose ticket the window shows; nil after that was revoked.
+local shown
 
 -- Puts text into the register ", and onto the clipboard: of the system, or of the terminal by OSC 52.
 local function copy(line, base64)
@@ -23,6 +25,7 @@ end
 local function wanted() return { qr = true, width = math.min(vim.o.columns - 2, 76) } end
 
 local function give(ticket)
+  shown = ticket.id
   copy(ticket.ticket, ticket.base64)
   local lines = vim.list_extend({}, ticket.lines)
   local code = #(ticket.qr or {}) > 0 and vim.list_extend({ "", "Or scan:" }, ticket.qr) or {}
@@ -67,6 +70,13 @@ return function(M, ask, with_buffer, current)
 
   -- A ticket for the note of a list.
   function M.share_note(target) ask("notes/share", vim.tbl_extend("force", wanted(), target), take) end
+
+  -- The tickets of a note no longer work: if its ticket is on the screen, the window says so.
+  function M.tickets_revoked(id)
+    if shown ~= id then return end
+    shown = nil
+    view.replace(view_name, { "This ticket no longer works. :NotesShare makes a new one" })
+  end
 
   -- Shows the last ticket of the current note again if it is still valid, or hides it.
   function M.ticket()

@@ -58,6 +58,12 @@ function M.show(name, lines)
   return buf
 end
 
+-- Gives the view of that name, if it is there, other lines.
+function M.replace(name, lines)
+  local buf = buffer_named(name)
+  if buf then set_lines(buf, vim.tbl_map(text.shown, lines)) end
+end
+
 -- Closes the window of that name. Returns whether there was one.
 function M.close(name)
   local buf = buffer_named(name)

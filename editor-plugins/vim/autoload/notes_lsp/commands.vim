@@ -299,6 +299,9 @@ export def OnEvent(event: dict<any>)
     presence.OnPointed(buffer.WithURI(event->get('uri', '')), event)
   endif
   files.OnPlaced(event)
+  if kind ==# 'tickets'
+    ticket.Revoked(event.id)
+  endif
   # A meeting may have a hundred items, and lists show none.
   if kind !=# 'created' || !event->has_key('item')
     view.Refresh()

@@ -12,6 +12,8 @@ const ticketName = '[Notes ticket]'
 
 # The last answer to notes/share, by the note's id.
 var tickets: dict<dict<any>> = {}
+# The note whose ticket the window shows; '' after that was revoked.
+var shown = ''
 
 # How tickets are to be shown.
 export def Wanted(): dict<any>
@@ -42,7 +44,19 @@ export def Again()
   endif
 enddef
 
+# The tickets of a note no longer work: if its ticket is on the screen, the window says so.
+export def Revoked(id: string)
+  if shown ==# id
+    shown = ''
+    const bufnr = list.Number(ticketName)
+    if bufnr > 0
+      list.SetLines(bufnr, ['This ticket no longer works. :NotesShare makes a new one'])
+    endif
+  endif
+enddef
+
 def Give(ticket: dict<any>)
+  shown = ticket.id
   setreg('"', ticket.ticket)
   if has('clipboard_working')
     setreg('+', ticket.ticket)
