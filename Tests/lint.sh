@@ -14,7 +14,7 @@ while read -r lines file; do
   if [ "$file" != total ] && [ "$lines" -gt 500 ]; then fail "$file has $lines lines; 500 is the limit, split it by topic"; fi
 done < <(git ls-files -co --exclude-standard -- 'Sources/*.swift' 'Tests/*.swift' 'editor-plugins/*.vim' 'editor-plugins/*.el' 'Tests/*.py' 'Tests/*.sh' | xargs wc -l)
 
-# The plugins stay small (decisions 0024, 0026 to 0028): no file over 350 lines, and all of them together not over a bound, which rises only
+# The plugins stay small (decisions 0024, 0026 to 0029): no file over 350 lines, and all of them together not over a bound, which rises only
 # with a decision. What is generated from the description is not counted, and is what the description says.
 plugin_bound() {
   local plugin=$1 most=$2 total=0 lines file
@@ -25,9 +25,9 @@ plugin_bound() {
   done < <(find "editor-plugins/$plugin" -not -path '*/test/*' \( -name '*.vim' -o -name '*.el' -o -name '*.lua' \) -print0 | xargs -0 wc -l)
   if [ "$total" -gt "$most" ]; then fail "the plugin for $plugin has $total lines, $((total - most)) more than the decisions allow"; fi
 }
-plugin_bound vim 5150
-plugin_bound emacs 5600
-plugin_bound neovim 3590
+plugin_bound vim 5200
+plugin_bound emacs 5620
+plugin_bound neovim 3610
 editor-plugins/generate.py --check || fail "run editor-plugins/generate.py"
 
 # No type over 600 lines in all its files together, and no class with more than 14 stored properties.

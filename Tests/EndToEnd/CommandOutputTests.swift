@@ -60,7 +60,9 @@ struct CommandOutputTests {
     try "milk\n".write(toFile: path, atomically: true, encoding: .utf8)
     let renamed = try run(ana, ["rename", "Tea", "Coffee"], "")
     #expect(renamed.exit == .code(0) && renamed.errors.isEmpty, "\(renamed)")
-    #expect(try ana.run(["show", "Coffee"]).output == "milk\n", "what another program wrote is merged, which the service logs")
+    #expect(
+      try ana.run(["show", "Coffee"]).output == "milk\n", "what another program wrote is merged, which the service logs"
+    )
     // A failure is one sentence.
     try Data([0xFF, 0xFE]).write(to: URL(filePath: ana.notes + "/Coffee.md"))
     let failed = try run(ana, ["rename", "Coffee", "Tea"], "")

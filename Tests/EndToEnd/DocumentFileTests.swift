@@ -85,7 +85,9 @@ struct DocumentFileTests {
     #expect(try run("validate").code == .code(2))
   }
 
-  @Test(arguments: ["", "hi\n", "# Shopping\n\nmilk, olives\n"]) func aFileOfAnotherKindIsNoDocument(text: String) throws {
+  @Test(arguments: ["", "hi\n", "# Shopping\n\nmilk, olives\n"]) func aFileOfAnotherKindIsNoDocument(text: String)
+    throws
+  {
     let directory = try TemporaryDirectory()
     let path = try file("Shopping.md", Array(text.utf8), in: directory)
     let verdict = try run("validate", path)
