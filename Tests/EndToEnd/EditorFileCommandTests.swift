@@ -262,7 +262,8 @@ struct EditorFileCommandTests {
     _ = try ana.waitUntilAttached()
     try other.shutdown()
     try end(ana)
-    #expect(try ana.session.user.storedText(of: id) == "others first own later\n")
+    let stored = try ana.session.user.storedText(of: id)
+    #expect(stored == "others first own later\n")
   }
 
   @Test func whatIsWrittenToTheFileBehindALinkComesIntoVim() throws { try followLink(VimUnderTest.self) }

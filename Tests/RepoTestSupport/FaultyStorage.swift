@@ -9,6 +9,7 @@ public final class FaultyStorage: StorageProvider {
     /// Of which saves fail; nil for all.
     var failingPrefix: String?
     var failsLoads = false
+    var failsRemoves = false
     var isDead = false
     /// The loads that wait; nil if none has to.
     var heldLoads: [CheckedContinuation<Void, Never>]?
@@ -28,6 +29,7 @@ public final class FaultyStorage: StorageProvider {
     state.withLock { ($0.failingSaves, $0.failingPrefix) = (count, prefix) }
   }
   public func failLoads(_ fails: Bool) { state.withLock { $0.failsLoads = fails } }
+  public func failRemoves(_ fails: Bool) { state.withLock { $0.failsRemoves = fails } }
   /// From now on loads wait for `goOnLoading`.
   public func holdLoads() { state.withLock { $0.heldLoads = $0.heldLoads ?? [] } }
 
@@ -105,6 +107,7 @@ public final class FaultyStorage: StorageProvider {
   }
 
   public func remove(_ key: StorageKey) async throws(StorageError) {
+    if state.withLock({ $0.failsRemoves }) { throw .failed(operation: "write", code: 5) }
     if !isDead { try await base.remove(key) }
   }
 

@@ -23,6 +23,7 @@ struct NoteOpener {
     if let record = service.notebook[id], let path = record.path {
       do {
         try await service.fileSync.synchronize(handle)
+        try await service.fileSync.makeMissingFile(of: handle)
       } catch {
         // A full disk does not prevent opening the note: the buffer's status shows that it is not stored.
         guard case .found = try await service.files.look(path, since: nil) else { throw error }

@@ -14,6 +14,7 @@ extension RecoveredTexts {
   ) {
     let kept = RecoveredText(id: id, stamp: newStamp(), reason: reason, text: text)
     log.warning("Keeping a copy of \(id): \(reason).")
+    if isTold { expect(kept) }
     Task { @AutomergeRepo in
       let isStored = await keepOrHold(kept)
       if isStored { whenStored() }

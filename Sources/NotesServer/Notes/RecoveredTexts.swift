@@ -30,7 +30,7 @@ final class RecoveredTexts {
     var isTold = false
   }
 
-  /// The marks of texts that some buffer is about to report.
+  /// The marks of texts that some buffer is about to report, or has reported while the store still has the marks.
   private var expected: Set<StorageKey> = []
   /// By their marks.
   private var held: [StorageKey: Held] = [:]
@@ -107,7 +107,7 @@ final class RecoveredTexts {
           try await keep(entry.text)
         }
         guard let now = held[mark], now.text.text == entry.text.text else { continue }
-        if now.isTold, !entry.isTold { await forget([mark]) }
+        if now.isTold, !entry.isTold { _ = await forget([mark]) }
         held[mark] = nil
         environment.events.send(.heldTextsChanged(entry.text.id))
       } catch {
@@ -136,9 +136,12 @@ final class RecoveredTexts {
   /// Call when the person has been told of this text.
   func told(_ text: RecoveredText) {
     let mark = text.mark
-    expected.remove(mark)
     if held[mark] != nil { held[mark]?.isTold = true }
-    Task { @AutomergeRepo in await forget([mark]) }
+    // Until the mark is removed, `tell` must ignore it.
+    expected.insert(mark)
+    Task { @AutomergeRepo in
+      if await forget([mark]) { expected.remove(mark) }
+    }
   }
 
   /// The buffer in which this text was typed will report it, and then call `told` or `leave`.
@@ -150,11 +153,14 @@ final class RecoveredTexts {
     tellSoon()
   }
 
-  private func forget(_ marks: [StorageKey]) async {
+  /// Removes the marks. False if the store has failed.
+  private func forget(_ marks: [StorageKey]) async -> Bool {
     do {
       try await notebook.storage.commit(marks.map { .remove($0) })
+      return true
     } catch {
       log.warning("A recovered text may be announced twice: \(error)")
+      return false
     }
   }
 
@@ -192,8 +198,9 @@ final class RecoveredTexts {
     }
     defer { withExtendedLifetime(claim) {} }
     do {
+      let ignored = expected
       let marks = try await notebook.storage.loadRange([RecoveredText.untold]).map(\.key)
-        .filter { $0.count == 3 && !expected.contains($0) }
+        .filter { $0.count == 3 && !ignored.contains($0) && !expected.contains($0) }
       var event: JSONObject?
       for mark in marks {
         guard let text = try await text(of: mark) else { continue }
@@ -212,7 +219,7 @@ final class RecoveredTexts {
         tellings.append(environment.clock.now)
         environment.events.send(.recovered(.object(event)))
       }
-      if !marks.isEmpty { await forget(marks) }
+      if !marks.isEmpty { _ = await forget(marks) }
     } catch {
       log.error("Recovered texts could not be announced: \(error)")
     }

@@ -16,6 +16,8 @@ final class WorkingFileSync: WorkingFilePlanner {
   private static let maximumDelays = 20
   /// The pause after a failure, such as a full disk.
   private static let retryDelay: Duration = .seconds(5)
+  /// How long another call or process may take to synchronize a file.
+  private static let claimTime: Duration = .seconds(2)
 
   private let environment: ServiceEnvironment
   let reconciler: FileReconciler
@@ -179,6 +181,17 @@ final class WorkingFileSync: WorkingFilePlanner {
       return try await meetings.synchronize(handle, makingFiles: makingFiles)
     }
     try await reconciler.synchronize(NoteKey(handle.id), handle, makingFiles: makingFiles)
+  }
+
+  /// Makes the note's file if it is still missing after `synchronize`: another call, or another process, may have been
+  /// synchronizing the two, and does not make a file that the person removed.
+  func makeMissingFile(of handle: DocHandle) async throws {
+    let key = NoteKey(handle.id)
+    guard let path = notebook[key]?.path, !environment.openNotes.contains(key),
+      case .missing = try await environment.files.look(path, since: nil),
+      let claim = await environment.claim(key.lockName, within: Self.claimTime)
+    else { return }
+    try await reconciler.synchronize(key, handle, holding: claim)
   }
 
   /// The same for one text of the document.

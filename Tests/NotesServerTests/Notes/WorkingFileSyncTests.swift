@@ -51,6 +51,21 @@ import Testing
     try await ben.wait(for: "the file") { self.text(ben.files, "/notes/Shopping.md") == "plum green tea\n" }
   }
 
+  /// What has the claim has found that the file was removed, and does not make it.
+  @Test func aMissingFileIsMadeForTheEditorThoughTheNoteIsBeingSynchronized() async throws {
+    let ben = ServiceUnderTest(world)
+    try await ben.start()
+    let made = try await ben.request("notes/create", ["title": "Shopping", "text": "tea\n"])
+    let id = try #require(made["id"]?.stringValue.flatMap { DocumentId($0) })
+    await ben.files.remove("/notes/Shopping.md")
+    var claim = ben.files.claim(NoteKey(id).lockName, exclusively: true)
+    world.clock.schedule(after: .milliseconds(300)) { claim = nil }
+    let opened = try await ben.request("notes/open", ["id": .string(id.description)])
+    #expect(claim == nil)
+    #expect(opened["path"] == "/notes/Shopping.md")
+    #expect(text(ben.files, "/notes/Shopping.md") == "tea\n")
+  }
+
   @Test func whatAnotherProgramWroteJustBeforeTheFileIsInTheJournalUntilItIsMerged() async throws {
     let log = WrittenJournal()
     let ben = ServiceUnderTest(world, journal: log)

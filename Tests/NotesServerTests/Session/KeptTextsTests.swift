@@ -54,6 +54,18 @@ import Testing
     #expect(Set(listed.compactMap { $0["path"]?.stringValue }).count == 17)
   }
 
+  /// Other texts are reported while the store still has this one's mark.
+  @Test func aTextOfWhichThePersonHasBeenToldIsNotReportedAgain() async throws {
+    try await ana.start()
+    try #require(ana.world.stores["ana"]).failRemoves(true)
+    ana.service.recoveredTexts.keepSoon(id, "its agenda item was deleted", Array("cups\n".utf8), isTold: true)
+    try await ana.pass(.seconds(1))
+    ana.service.recoveredTexts.tellSoon(after: .zero)
+    try await ana.pass(.seconds(1))
+    #expect(ana.events("recovered").isEmpty)
+    #expect(try await ana.recoveredTexts() == ["cups\n"])
+  }
+
   @Test func aTextThatIsKeptAfterTheClockWasSetBackReplacesNoEarlierOne() async throws {
     try await ana.start()
     ana.service.recoveredTexts.keepSoon(id, "a peer replaced it while it was open", Array("cups\n".utf8))

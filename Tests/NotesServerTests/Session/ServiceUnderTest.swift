@@ -102,18 +102,25 @@ final class ServiceUnderTest {
     sent.filter { $0["method"] == "notes/event" }.compactMap { $0["params"] }.filter { $0["kind"] == .string(kind) }
   }
 
-  /// Lets time pass until the condition is true, but at most this many times faster than real time: work on other
-  /// threads must not come too late by the clock.
+  /// Lets time pass until the condition is true, but at most this many times faster than this process computes: work on
+  /// other threads must not come too late by the clock, even if other programs keep the machine busy.
   func wait(
     for what: String, timesFaster speed: Int = 20, _ condition: @AutomergeRepo () -> Bool
   ) async throws {
-    let (start, began) = (world.clock.now, ContinuousClock.now)
+    let (start, began, computed) = (world.clock.now, ContinuousClock.now, Self.processorTime)
     while !condition() {
       for _ in 0..<3 { await Task.yield() }
       let passed = ContinuousClock.now - began
       guard passed < Patience.hang else { throw TimeIsUp(description: "waited for: \(what)") }
-      world.clock.runNext(until: start + passed * speed)
+      world.clock.runNext(until: start + min(passed, Self.processorTime - computed) * speed)
     }
+  }
+
+  /// What all threads of this process have used.
+  private static var processorTime: Duration {
+    var time = timespec()
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time)
+    return .seconds(time.tv_sec) + .nanoseconds(time.tv_nsec)
   }
 
   /// Waits for work on other threads, without advancing the clock.
