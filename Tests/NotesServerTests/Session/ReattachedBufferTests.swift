@@ -168,6 +168,20 @@ import Testing
     #expect(ben.text(of: note.id)?.split(separator: "\n").sorted() == ["bread", "eggs", "milk", "tea"])
   }
 
+  /// The same, and the buffer is closed before the service knows that the program has finished the file.
+  @Test func whatWasDeletedBeforeAnyServiceHadOpenedTheBufferStaysDeletedThoughItIsClosedAtOnce() async throws {
+    let (note, ben) = try await shared("tea\n")
+    ben.files[path] = Array("eggs\ntea\nmilk\n".utf8)
+    ben.open(
+      uri, "tea\nbread\n", reattach: true, run: "5cd1f9de6aa2aa07e472fa81aec16d69", opened: "tea\nmilk\n")
+    try await ben.wait(for: "the note") { ben.binding(uri) != nil }
+    ben.send("textDocument/didClose", ["textDocument": ["uri": .string(uri)]])
+    try await ben.wait(for: "the file") {
+      String(decoding: ben.files[path] ?? [], as: UTF8.self).split(separator: "\n").sorted() == ["bread", "eggs", "tea"]
+    }
+    #expect(ben.text(of: note.id)?.split(separator: "\n").sorted() == ["bread", "eggs", "tea"])
+  }
+
   /// While no service ran, the editor saved the buffer, read the file again, and moved a line; it may have saved that,
   /// too.
   @Test(arguments: ["tea\nmilk\noat bread\n", "oat bread\ntea\nmilk\n"])
