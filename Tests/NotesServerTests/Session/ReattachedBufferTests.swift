@@ -180,9 +180,9 @@ import Testing
         .contains { $0.key.last?.hasSuffix(ClientBase.FileText.opened.rawValue) ?? false }
     }
     ben.send("textDocument/didClose", ["textDocument": ["uri": .string(uri)]])
-    try await ben.pass(.seconds(3))
+    try await ben.wait(for: "the eggs") { ben.text(of: note.id)?.contains("eggs") ?? false }
     #expect(ben.text(of: note.id) == "tea and honey eggs\n")
-    #expect(ben.files[path] == Array("tea and honey eggs\n".utf8))
+    try await ben.wait(for: "the file") { ben.files[path] == Array("tea and honey eggs\n".utf8) }
   }
 
   /// While no service ran, the editor saved the buffer, read the file again, and moved a line; it may have saved that,
