@@ -103,8 +103,11 @@ struct RewrittenLines {
   /// Whether the part begins both lines, or ends both.
   private func isAtEdge(_ part: Part) -> Bool {
     if part.old.lowerBound == part.lines.old, part.new.lowerBound == part.lines.new { return true }
-    func endsLine(_ end: Int, _ text: [UInt8]) -> Bool { text[end - 1] == 0x0A || end == text.count || text[end] == 0x0A }
-    return endsLine(part.old.upperBound, old) && endsLine(part.new.upperBound, new)
+    return endsLine(part.old.upperBound, of: old) && endsLine(part.new.upperBound, of: new)
+  }
+
+  private func endsLine(_ end: Int, of text: [UInt8]) -> Bool {
+    text[end - 1] == 0x0A || end == text.count || text[end] == 0x0A
   }
 
   /// The lengths of the lines at these starts. A long line may be in thousands of pairs, and is read once.
