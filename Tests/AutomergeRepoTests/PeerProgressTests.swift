@@ -17,22 +17,24 @@ import Testing
       try theirs.splice(
         0, String(decoding: (0..<150_000).map { _ in UInt8.random(in: 33...122, using: &random) }, as: UTF8.self))
     }
-    world.start("b")
-    world.connect("a", "b")
+    let repo = world.start("b")
     var (percents, pending): (Set<Int>, Set<Int>) = ([], [])
-    var observation: Observation?
+    var observations: [Observation] = []
+    observations.append(
+      repo.observe { event in
+        guard case .documentOpened(let mine) = event else { return }
+        observations.append(
+          mine.observe { [weak mine] _ in
+            guard let mine, let percent = mine.percentReceived(from: Self.a) else { return }
+            percents.insert(percent)
+            pending.insert(mine.pendingCount(for: Self.a))
+          })
+      })
+    world.connect("a", "b")
     try await world.clock.run(until: "b has all of it") {
-      guard let mine = world.repos["b"]?.handle(of: theirs.id) else { return false }
-      observation =
-        observation
-        ?? mine.observe { [weak mine] _ in
-          guard let mine, let percent = mine.percentReceived(from: Self.a) else { return }
-          percents.insert(percent)
-          pending.insert(mine.pendingCount(for: Self.a))
-        }
-      return mine.inSync(with: Self.a)
+      world.repos["b"]?.handle(of: theirs.id)?.inSync(with: Self.a) == true
     }
-    observation?.cancel()
+    for observation in observations { observation.cancel() }
     #expect(percents.count >= 3 && percents.allSatisfy { (1..<100).contains($0) }, "\(percents.sorted())")
     #expect(pending == [0], "nothing was typed here")
     let mine = try #require(world.repos["b"]?.handle(of: theirs.id))

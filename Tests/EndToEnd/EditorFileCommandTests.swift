@@ -24,16 +24,8 @@ struct EditorFileCommandTests {
 
   private func read(_ path: String) -> String? { try? String(contentsOfFile: path, encoding: .utf8) }
 
-  /// Types at the end of the last line with text.
   private func type<Editor: EditorUnderTest>(_ words: String, in editor: Editor) throws {
-    try editor.beginTypingAtEnd()
-    if Editor.kind == "Emacs" {
-      _ = try editor.evaluate(
-        "(with-current-buffer (window-buffer) (when (and (bolp) (not (bobp))) (backward-char)) t)")
-    }
-    try editor.session.terminal.type(words)
-    try editor.waitForText(words)
-    try editor.endTyping()
+    try editor.typeInLastLine(words)
   }
 
   private func end<Editor: EditorUnderTest>(_ editor: Editor) throws {

@@ -346,16 +346,7 @@ extension EditorUnderTest {
     return gate
   }
 
-  /// Types at the end of the last line with text.
-  fileprivate func type(_ words: String) throws {
-    try beginTypingAtEnd()
-    if Self.kind == "Emacs" {
-      _ = try evaluate("(with-current-buffer (window-buffer) (when (and (bolp) (not (bobp))) (backward-char)) t)")
-    }
-    try session.terminal.type(words)
-    try waitForText(words)
-    try endTyping()
-  }
+  fileprivate func type(_ words: String) throws { try typeInLastLine(words) }
 
   fileprivate func save() throws {
     if Self.kind != "Emacs" {

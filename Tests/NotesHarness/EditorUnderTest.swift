@@ -84,6 +84,22 @@ extension EditorUnderTest {
     return found ?? ""
   }
 
+  /// Types at the end of the last line with text.
+  public func typeInLastLine(_ words: String) throws {
+    if Self.kind == "Emacs" {
+      try session.terminal.press("Escape", "Escape", "Escape")
+      // No key moves point there: on a busy machine it would come after the other move.
+      _ = try evaluate(
+        "(with-selected-window (selected-window) (goto-char (point-max)) (when (and (bolp) (not (bobp))) (backward-char)) t)"
+      )
+    } else {
+      try beginTypingAtEnd()
+    }
+    try session.terminal.type(words)
+    try waitForText(words)
+    try endTyping()
+  }
+
   public func waitForTicket() throws -> String {
     var found: String?
     try session.wait(for: "a ticket in \(Self.kind)") {

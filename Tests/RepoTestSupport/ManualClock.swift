@@ -88,6 +88,9 @@ public struct NotQuiet: Error, CustomStringConvertible {
 }
 
 extension ManualClock {
+  /// How many times faster than this process computes time may pass: what is read elsewhere must not come after the horizon.
+  private static let maximumSpeed = 100
+
   /// Lets tasks run and time pass, as far as `horizon`, until the condition is true. Work on other threads may take any time.
   ///
   /// - Parameter standing: whether such work is under way, that time has to wait for.
@@ -95,7 +98,7 @@ extension ManualClock {
     until what: String, horizon: Duration = .seconds(3), standing: @AutomergeRepo () -> Bool = { false },
     _ condition: @AutomergeRepo () -> Bool
   ) async throws {
-    let limit = now + horizon
+    let (start, computed) = (now, ProcessorTime.ofThisProcess)
     let deadline = ContinuousClock.now + Patience.hang
     while !condition() {
       // Tasks first: what they start belongs to the present.
@@ -104,7 +107,8 @@ extension ManualClock {
         await passThroughSharedThreads()
       }
       if condition() { return }
-      let hasMoved = !standing() && runNext(until: limit)
+      let passed = min(horizon, (ProcessorTime.ofThisProcess - computed) * Self.maximumSpeed)
+      let hasMoved = !standing() && runNext(until: start + passed)
       if !hasMoved, ContinuousClock.now > deadline { throw NotQuiet(description: "waited for: \(what)") }
     }
   }

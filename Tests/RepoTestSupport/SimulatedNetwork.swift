@@ -34,6 +34,8 @@ public final class SimulatedNetwork {
   private final class Link {
     /// When the last message in each direction arrives, so that none overtakes.
     var lastArrival: [PeerId: Duration] = [:]
+    /// Until when messages in each direction are held up.
+    var heldUntil: [PeerId: Duration] = [:]
     var isOpen = true
   }
 
@@ -81,7 +83,10 @@ public final class SimulatedNetwork {
 
   private func arrived(_ bytes: [UInt8], over link: Link, _ sender: PeerId, _ receiver: PeerId) {
     guard link.isOpen, let message = try? RepoMessage(bytes) else { return }
-    if let end = isHeldUntil?(sender, receiver) {
+    // What arrives while another message is still held stays behind it, as in a stream.
+    let end = max(isHeldUntil?(sender, receiver) ?? .zero, link.heldUntil[receiver] ?? .zero)
+    if end > clock.now {
+      link.heldUntil[receiver] = end
       link.lastArrival[receiver] = max(link.lastArrival[receiver] ?? .zero, end)
       clock.schedule(after: end - clock.now) { [weak self] in self?.arrived(bytes, over: link, sender, receiver) }
       return

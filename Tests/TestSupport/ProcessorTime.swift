@@ -21,9 +21,15 @@ public enum ProcessorTime {
     return (result, now() - before)
   }
 
-  private static func now() -> Double {
+  private static func now() -> Double { now(of: CLOCK_THREAD_CPUTIME_ID) / .seconds(1) }
+
+  /// What all threads of this process have had. A manual clock that follows it leaves work on other threads its time, however
+  /// busy other programs keep the machine.
+  public static var ofThisProcess: Duration { now(of: CLOCK_PROCESS_CPUTIME_ID) }
+
+  private static func now(of clock: clockid_t) -> Duration {
     var time = timespec()
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
-    return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
+    clock_gettime(clock, &time)
+    return .seconds(time.tv_sec) + .nanoseconds(time.tv_nsec)
   }
 }

@@ -79,21 +79,35 @@ struct RewrittenLines {
     return hunks
   }
 
-  /// The pairs of lines that share a word, or at least half of the shorter one.
+  /// The pairs of lines that share a word; or at least half of the shorter one, if they begin or end alike; or else half of the
+  /// longer one.
   private var rewritten: Set<Lines> {
     var shared: [Lines: Int] = [:]
-    var found: Set<Lines> = []
+    var (found, alike): (Set<Lines>, Set<Lines>) = ([], [])
     for part in parts {
-      shared[part.lines, default: 0] += part.old.count - (old[part.old.upperBound - 1] == 0x0A ? 1 : 0)
+      let byteCount = part.old.count - (old[part.old.upperBound - 1] == 0x0A ? 1 : 0)
+      shared[part.lines, default: 0] += byteCount
       if hasWord(part) { found.insert(part.lines) }
+      if byteCount > 0, isAtEdge(part) { alike.insert(part.lines) }
     }
     let (oldLengths, newLengths) = (lineLengths(shared.keys.map(\.old), old), lineLengths(shared.keys.map(\.new), new))
     for (lines, byteCount) in shared {
       let lengths = [oldLengths[lines.old] ?? 0, newLengths[lines.new] ?? 0].sorted()
       // Two empty lines are one line.
-      if byteCount > 0 ? byteCount * 2 >= lengths[0] : lengths[1] == 0 { found.insert(lines) }
+      let half = alike.contains(lines) ? lengths[0] : lengths[1]
+      if byteCount > 0 ? byteCount * 2 >= half : lengths[1] == 0 { found.insert(lines) }
     }
     return found
+  }
+
+  /// Whether the part begins both lines, or ends both.
+  private func isAtEdge(_ part: Part) -> Bool {
+    if part.old.lowerBound == part.lines.old, part.new.lowerBound == part.lines.new { return true }
+    return endsLine(part.old.upperBound, of: old) && endsLine(part.new.upperBound, of: new)
+  }
+
+  private func endsLine(_ end: Int, of text: [UInt8]) -> Bool {
+    text[end - 1] == 0x0A || end == text.count || text[end] == 0x0A
   }
 
   /// The lengths of the lines at these starts. A long line may be in thousands of pairs, and is read once.

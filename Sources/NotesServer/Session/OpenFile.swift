@@ -163,13 +163,13 @@ final class OpenFile {
     while let work { await work.value }
   }
 
-  /// The buffer is closed. Claims of its last writes are still checked, and what they overwrote is still merged.
+  /// The buffer is closed. Claims are still checked, and what its last writes overwrote is still merged.
   func close(_ binding: BufferBinding) {
     views.removeAll { $0.binding == nil || $0.binding === binding }
     guard views.isEmpty else { return }
     planned?.cancel()
     planned = nil
-    if !claims.overwritten.isEmpty || !claims.written.isEmpty { look() }
+    if !claims.overwritten.isEmpty || !claims.all.isEmpty { look() }
   }
 
   private func enqueue(_ step: @escaping @AutomergeRepo () async -> Void) {
@@ -348,8 +348,9 @@ final class OpenFile {
         return later()
       }
       guard isComplete(mark, readFrom: dates, since: start) else { return later() }
-      // The working-file sync is responsible for a file that is not open, and does not know what its client wrote.
-      guard binding != nil || claims.origin != nil || !claims.written.isEmpty else { return }
+      // The working-file sync is responsible for a file that is not open, and does not know what its client wrote, or what its
+      // buffer was opened with: words that the person deleted from that would be new to it.
+      guard binding != nil || claims.origin != nil || !claims.all.isEmpty else { return }
       guard environment.mayWrite(key.document) else { return try await refuse(contents.text, besides: note, digest) }
       try await takeIn(merge, of: note, contents.text, digest)
     }

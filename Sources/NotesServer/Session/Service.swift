@@ -109,6 +109,7 @@ public final class Service {
     case .siblingDisconnected:
       fileSync.planAll()
       siblings.readOpenNotesAgain()
+      siblings.takeOverOpenNotes()
       recoveredTexts.takeOverUnsent()
     case .documentReleased(let id):
       fileSync.forget(id)

@@ -92,6 +92,20 @@ final class Siblings {
     for id in environment.openNotes.documents.sorted(by: { $0.description < $1.description }) { readAgain(id) }
   }
 
+  /// Call when a process has ended: takes into the notes that are open here what it has stored or journaled and not sent.
+  func takeOverOpenNotes() {
+    for id in environment.openNotes.documents.sorted(by: { $0.description < $1.description }) {
+      guard let handle = repo.handle(of: id) else { continue }
+      Task { @AutomergeRepo in
+        do {
+          _ = try await environment.catchUp(handle)
+        } catch {
+          log.warning("What another process left of \(id) could not be read: \(error)")
+        }
+      }
+    }
+  }
+
   /// Call when another process has stored a record of the document.
   private func readAgain(_ id: DocumentId) {
     Task { @AutomergeRepo in

@@ -57,12 +57,16 @@ import Testing
       lineDiff("a\nuydebaab\nb\n", "a\nhtzylitv\nnbluydzn\nb\n")
         == ["=2", "-uydebaab\n", "+htzylitv\nnbluydzn\n"])
     #expect(lineDiff("- buy tea\nb\n", "- call eva\nb\n") == ["-- buy tea\n", "+- call eva\n"])
+    #expect(
+      lineDiff("a\nstart\nb\n", "a\njrgwvltf\nlstahzfe\nb\n") == ["=2", "-start\n", "+jrgwvltf\nlstahzfe\n"])
   }
 
   @Test func inAWholeTextARewrittenLineKeepsWhatItShares() {
     #expect(lineDiff("to be\nother\nb\n", "to do\nb\n") == ["=3", "+do", "-be", "=1", "-other\n"])
     #expect(lineDiff("the cat sat there\nb\n", "the dog ran\nb\n").first == "=4")
     #expect(lineDiff("bold\nb\n", "sold\nb\n") == ["-b", "+s"])
+    #expect(lineDiff("te\nb\n", "teapots\nb\n") == ["=2", "+apots"])
+    #expect(lineDiff("start\nb\n", "milk\nrestart\nb\n") == ["+milk\nre"])
     #expect(lineDiff("中文字\nb\n", "中文句\nb\n") == ["=6", "+句", "-字"])
   }
 

@@ -168,6 +168,23 @@ import Testing
     #expect(ben.text(of: note.id)?.split(separator: "\n").sorted() == ["bread", "eggs", "milk", "tea"])
   }
 
+  /// The same, and the buffer is closed after the first look, which waits for what the editor may have written.
+  @Test func whatWasDeletedBeforeAnyServiceHadOpenedTheBufferStaysDeletedThoughItIsClosedNext() async throws {
+    let (note, ben) = try await shared("tea\n")
+    ben.files[path] = Array("tea milk and honey eggs\n".utf8)
+    ben.open(
+      uri, "tea and honey\n", reattach: true, run: "5cd1f9de6aa2aa07e472fa81aec16d69", opened: "tea milk and honey\n")
+    try await ben.wait(for: "the note") { ben.binding(uri) != nil }
+    try await ben.waitAsTimeStands(for: "the first look") {
+      try await ben.service.notebook.storage.loadRange([ClientBase.collection])
+        .contains { $0.key.last?.hasSuffix(ClientBase.FileText.opened.rawValue) ?? false }
+    }
+    ben.send("textDocument/didClose", ["textDocument": ["uri": .string(uri)]])
+    try await ben.wait(for: "the eggs") { ben.text(of: note.id)?.contains("eggs") ?? false }
+    #expect(ben.text(of: note.id) == "tea and honey eggs\n")
+    try await ben.wait(for: "the file") { ben.files[path] == Array("tea and honey eggs\n".utf8) }
+  }
+
   /// While no service ran, the editor saved the buffer, read the file again, and moved a line; it may have saved that,
   /// too.
   @Test(arguments: ["tea\nmilk\noat bread\n", "oat bread\ntea\nmilk\n"])

@@ -107,20 +107,13 @@ final class ServiceUnderTest {
   func wait(
     for what: String, timesFaster speed: Int = 20, _ condition: @AutomergeRepo () -> Bool
   ) async throws {
-    let (start, began, computed) = (world.clock.now, ContinuousClock.now, Self.processorTime)
+    let (start, began, computed) = (world.clock.now, ContinuousClock.now, ProcessorTime.ofThisProcess)
     while !condition() {
       for _ in 0..<3 { await Task.yield() }
       let passed = ContinuousClock.now - began
       guard passed < Patience.hang else { throw TimeIsUp(description: "waited for: \(what)") }
-      world.clock.runNext(until: start + min(passed, Self.processorTime - computed) * speed)
+      world.clock.runNext(until: start + min(passed, ProcessorTime.ofThisProcess - computed) * speed)
     }
-  }
-
-  /// What all threads of this process have used.
-  private static var processorTime: Duration {
-    var time = timespec()
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time)
-    return .seconds(time.tv_sec) + .nanoseconds(time.tv_nsec)
   }
 
   /// Waits for work on other threads, without advancing the clock.

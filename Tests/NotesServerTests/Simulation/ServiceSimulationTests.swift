@@ -120,6 +120,31 @@ import Testing
     #expect(buffer.text.string == "afterwards\nbefore\nstart\n" && buffer.complaints.isEmpty)
   }
 
+  /// The first service is killed after it has stored the words, or journaled them, and before it has sent them.
+  @Test(arguments: [10, 1000]) func wordsOfAKilledServiceReachTheOtherEditorThoughItWasSentNothing(
+    milliseconds: Int
+  ) async throws {
+    let simulation = Simulation(seed: 1)
+    try await simulation.begin()
+    let person = simulation.people[0]
+    let (first, second) = (person.services[0], person.start(random: &simulation.random))
+    try await simulation.wait(for: "the second service") { second.isLoaded && !second.repo.siblings.isEmpty }
+    simulation.openBuffer(second, of: person)
+    await simulation.pass(.seconds(2))
+    person.siblingNetwork.isLost = { _, sender, _ in sender == first.name }
+    // Nor do other people have them.
+    simulation.network.isLost = { _, sender, _ in sender == PeerId(person.name) }
+    let (one, other) = (try #require(first.buffer), try #require(second.buffer))
+    one.edit(0..<0, with: "afterwards\n")
+    one.flush()
+    first.closeBuffer()
+    await simulation.pass(.milliseconds(milliseconds))
+    #expect(!second.documentText(simulation.id).contains("afterwards"))
+    person.crash(first)
+    try await simulation.wait(for: "the words") { other.text.string == "afterwards\nstart\n" && other.isSynced }
+    #expect(other.complaints.isEmpty)
+  }
+
   /// The second service has read the note before the first one's editor wrote to the file, and receives nothing from
   /// the first.
   @Test func wordsThatOneEditorSavedStandOnceIfAnotherOpensTheNoteAgain() async throws {
