@@ -80,7 +80,7 @@ let package = Package(
     // The document: an Automerge replica in pure Swift. No I/O, no clock.
     .target(
       name: "Automerge",
-      dependencies: ["CZlib", .product(name: "Crypto", package: "swift-crypto")],
+      dependencies: ["CDeflate", "CZlib", .product(name: "Crypto", package: "swift-crypto")],
       swiftSettings: strict),
 
     // What helps to look at documents: their content as one value, an outline, equivalence.
@@ -157,6 +157,7 @@ let package = Package(
     // Debian's package has no file for pkg-config.
     .systemLibrary(name: "CWslay", providers: [.apt(["libwslay-dev"]), .brew(["wslay"])]),
     .systemLibrary(name: "CPostgres", pkgConfig: "libpq", providers: [.apt(["libpq-dev"]), .brew(["libpq"])]),
+    .systemLibrary(name: "CDeflate", pkgConfig: "libdeflate", providers: [.apt(["libdeflate-dev"]), .brew(["libdeflate"])]),
     .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
 
     // Tests mirror Sources; what several of them need stands in TestSupport.

@@ -56,13 +56,13 @@ done < <(sed -n '/^## Nothing lost/,$ s/^| [0-9a-z]* |.*| \(.*\) |$/\1/p' Source
 # Package.swift declares no more.
 allow() {
   local folder=$1; shift
-  local own='Automerge|AutomergeUtilities|AutomergeRepo|AutomergeRepoConformance|CAvahi|COpenSSL|CPostgres|CQREncode|CUV|CWslay|CZlib|UV|Store|SQLiteStorage|FileStorage|PostgresStorage|PeerNetwork|PeerTransport|WebSocketNetwork|JSONRPC|NotesServer|SyncServer'
+  local own='Automerge|AutomergeUtilities|AutomergeRepo|AutomergeRepoConformance|CAvahi|CDeflate|COpenSSL|CPostgres|CQREncode|CUV|CWslay|CZlib|UV|Store|SQLiteStorage|FileStorage|PostgresStorage|PeerNetwork|PeerTransport|WebSocketNetwork|JSONRPC|NotesServer|SyncServer'
   while IFS=: read -r file name; do
     case " $* " in *" $name "*) ;; *) fail "$file imports $name, which $folder may not" ;; esac
   done < <(grep -rHoE "^ *((public|internal|package|private|fileprivate|@testable|@preconcurrency) )*import ($own)\$" --include='*.swift' "Sources/$folder" 2>/dev/null | sed -E 's/:.*import /:/')
 }
 allow JSONRPC
-allow Automerge CZlib
+allow Automerge CDeflate CZlib
 allow AutomergeUtilities Automerge
 allow AutomergeRepo Automerge
 allow AutomergeRepoConformance AutomergeRepo Automerge

@@ -9,7 +9,7 @@ if ! command -v swift >/dev/null; then
   exit 1
 fi
 
-packages=(libavahi-core-dev libssl-dev libuv1-dev libqrencode-dev libwslay-dev zlib1g-dev libsqlite3-dev libpq-dev pkg-config vim-nox emacs-nox tmux)
+packages=(libavahi-core-dev libssl-dev libuv1-dev libqrencode-dev libwslay-dev zlib1g-dev libdeflate-dev libsqlite3-dev libpq-dev pkg-config vim-nox emacs-nox tmux)
 if [ "$purpose" = test ]; then
   packages+=(python3 python3-venv curl neovim postgresql lua-check elpa-eglot elpa-package-lint shellcheck codespell mandoc)
 fi

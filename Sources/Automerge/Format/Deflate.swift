@@ -1,3 +1,4 @@
+import CDeflate
 import CZlib
 
 /// Raw DEFLATE (RFC 1951) by zlib, in whole buffers. The only file that calls zlib.
@@ -11,17 +12,19 @@ package enum Deflate {
   /// After this much output, the size of the whole output is estimated.
   private static let sampleByteCount = 2 << 20
 
+  /// As small as zlib's default level makes it, or smaller.
+  private static let level: Int32 = 6
+
   package static func deflate(_ input: ArraySlice<UInt8>) -> [UInt8] {
-    var stream = z_stream()
-    let started = deflateInit2_(
-      &stream, Z_DEFAULT_COMPRESSION, Z_DEFLATED, windowBits, 8, Z_DEFAULT_STRATEGY, ZLIB_VERSION,
-      Int32(MemoryLayout<z_stream>.size))
-    precondition(started == Z_OK, "zlib has memory for a stream")
-    defer { deflateEnd(&stream) }
-    var output: [UInt8] = []
-    let ended = run(&stream, input, into: &output, limit: .max) { CZlib.deflate($0, Z_FINISH) }
-    precondition(ended == .ended, "deflating cannot fail")
-    return output
+    let compressor = libdeflate_alloc_compressor(level)
+    precondition(compressor != nil, "libdeflate has memory for a compressor")
+    defer { libdeflate_free_compressor(compressor) }
+    let bound = libdeflate_deflate_compress_bound(compressor, input.count)
+    return input.withUnsafeBufferPointer { source in
+      [UInt8](unsafeUninitializedCapacity: bound) { output, count in
+        count = libdeflate_deflate_compress(compressor, source.baseAddress, source.count, output.baseAddress, bound)
+      }
+    }
   }
 
   /// The bytes of the first stream in `input`; what follows it is ignored.

@@ -20,7 +20,7 @@ does = {
     "WebSocketNetwork": "automerge-repo's peers", "PeerTransport": "TLS, frames, limits",
 }
 libraries = {"GRDB": "SQLite through GRDB", "CQREncode": "libqrencode", "CAvahi": "avahi-core", "CUV": "libuv", "COpenSSL": "OpenSSL",
-             "CWslay": "wslay", "CPostgres": "libpq", "CZlib": "zlib", "ArgumentParser": "swift-argument-parser"}
+             "CWslay": "wslay", "CPostgres": "libpq", "CZlib": "zlib", "CDeflate": "libdeflate", "ArgumentParser": "swift-argument-parser"}
 
 
 def main():
