@@ -1,9 +1,10 @@
 import CDeflate
 import CZlib
 
-/// Raw DEFLATE (RFC 1951) by zlib, in whole buffers. The only file that calls zlib.
+/// Raw DEFLATE (RFC 1951) in whole buffers: libdeflate compresses, which is twice as fast, and zlib inflates, which can stop at
+/// any byte of a stream that would become too large. The only file that calls either.
 ///
-/// Unsafe because zlib takes pointers. Each stream lives inside one call, its buffers are arrays that outlive the call,
+/// Unsafe because both take pointers. Each stream lives inside one call, its buffers are arrays that outlive the call,
 /// and every path out of the call ends the stream.
 package enum Deflate {
   /// A raw stream: no zlib header, the largest window.
@@ -12,9 +13,10 @@ package enum Deflate {
   /// After this much output, the size of the whole output is estimated.
   private static let sampleByteCount = 2 << 20
 
-  /// As small as zlib's default level makes it, or smaller.
+  /// Makes about what zlib makes at its default level.
   private static let level: Int32 = 6
 
+  /// - Complexity: O(n), about 15 ns a byte of text; takes 656 KiB beside the output.
   package static func deflate(_ input: ArraySlice<UInt8>) -> [UInt8] {
     let compressor = libdeflate_alloc_compressor(level)
     precondition(compressor != nil, "libdeflate has memory for a compressor")
