@@ -9,6 +9,8 @@ struct FileClaims {
   var readCount = 0
   /// Whether some claims were not true yet at the last look.
   var hasWaited = false
+  /// Whether the store has what the editor has written last.
+  var isWrittenStored = false
   /// The texts that the editor found in the file and was about to overwrite, until they are merged. The file no longer has
   /// them.
   var overwritten: [Overwritten] = []

@@ -96,10 +96,25 @@ final class OpenFile {
   func wrote(_ base: TextBase, isOnlyOrigin: Bool = false) {
     if !isOnlyOrigin { claims.writtenOutOfStep = nil }
     claims.origin = isOnlyOrigin ? claims.writtenOutOfStep ?? base : nil
-    environment.journal.editorWrote(ClientBase(base: base, time: environment.clock.date, object: base.object), key)
-    claims.all.append(FileClaims.Claim(base: base, isWritten: true))
+    let claim = FileClaims.Claim(base: base, isWritten: true)
+    environment.journal.editorWrote(clientBase(claim), key)
+    claims.all.append(claim)
     claims.hasWaited = false
     look()
+  }
+
+  /// What the editor has written last, for the store, until the file has been examined: a power failure may take the journal,
+  /// which has it, too.
+  func writtenItem() -> StoredItem? {
+    guard let claim = claims.all.last(where: \.isWritten), claim.base.textByteCount <= FileNews.maximumTextBytes else {
+      return nil
+    }
+    claims.isWrittenStored = true
+    return clientBase(claim).item(key, run: environment.journal.run, .written)
+  }
+
+  private func clientBase(_ claim: FileClaims.Claim) -> ClientBase {
+    ClientBase(base: claim.base, time: environment.clock.date, object: claim.base.object)
   }
 
   /// The buffer was opened with what the file held. The user may have changed it since: the first look at the file must
@@ -169,7 +184,7 @@ final class OpenFile {
     guard views.isEmpty else { return }
     planned?.cancel()
     planned = nil
-    if !claims.overwritten.isEmpty || !claims.all.isEmpty { look() }
+    if !claims.overwritten.isEmpty || !claims.all.isEmpty || claims.isWrittenStored { look() }
   }
 
   private func enqueue(_ step: @escaping @AutomergeRepo () async -> Void) {
@@ -219,6 +234,7 @@ final class OpenFile {
       case .found(let bytes, let mark):
         try await take(bytes, at: mark, readFrom: date...max(date, environment.clock.date), since: start)
       }
+      if claims.isWrittenStored, claims.written.isEmpty { try await forgetWritten() }
       // Another process would take what the editor has not written, and another program has, for deleted words.
       if planned != nil, !claims.written.isEmpty { self.turn = turn }
       // Another process may open the note next. Words that this one has merged from the file must not seem new to it.
@@ -435,11 +451,14 @@ final class OpenFile {
 
   /// Stores the note with what the buffer was opened with, before it is known what the file holds now.
   private func storeOpened() async throws {
-    let opened = claims.all.first.map {
-      ClientBase(base: $0.base, time: environment.clock.date, object: $0.base.object)
-    }
-    try await handle.store(
-      with: [opened?.item(key, run: environment.journal.run, .opened)].compactMap(\.self).map { .save($0) })
+    let opened = claims.all.first.map { clientBase($0).item(key, run: environment.journal.run, .opened) }
+    try await handle.store(with: [opened].compactMap(\.self).map { .save($0) })
+  }
+
+  /// The store need not keep any longer what the editor has written.
+  private func forgetWritten() async throws {
+    claims.isWrittenStored = false
+    try await handle.store(with: [.remove(ClientBase.key(key, run: environment.journal.run, .written))])
   }
 
   /// Before another process of this person looks at the file.

@@ -53,7 +53,7 @@ struct ThreeWayMerge: Sendable {
   func open(version: Int, text: [UInt8]) -> (buffer: OpenBuffer, splices: [TextSplice]) {
     if isExact, let way = bases.first.flatMap(wayFromSteps) {
       return OpenBuffer.open(
-        version: version, encoding: encoding, gate: gate, text: text, exactly: way, source: source)
+        version: version, encoding: encoding, gate: gate, text: text, exactly: besidesShared(text, way), source: source)
     }
     guard let nearest = nearest(to: text) else {
       return OpenBuffer.openKeepingBoth(
@@ -66,6 +66,18 @@ struct ThreeWayMerge: Sendable {
     }
     return OpenBuffer.open(
       version: version, encoding: encoding, gate: gate, text: text, base: nearest.way, source: source)
+  }
+
+  /// The same delta without the lines that the note and the buffer have both got in one place since: the editor has saved them,
+  /// and another process has merged them from the file.
+  private func besidesShared(_ text: [UInt8], _ way: TextDelta) -> TextDelta {
+    guard !way.isIdentity, text.count <= Self.maximumSearchedBytes, source.measure.utf8 <= Self.maximumSearchedBytes else {
+      return way
+    }
+    let (old, document) = (old(way), source.allUTF8)
+    let shared = SharedLines.added(
+      to: old, by: LineHunk.hunks(from: old, to: document), and: LineHunk.hunks(from: old, to: text))
+    return shared.map { TextDiff.delta(from: $0, to: document, finest: .words, placement: .withinLines) } ?? way
   }
 
   /// The same off the loop, because comparing large texts takes a while. Nil if the document changed meanwhile.

@@ -212,6 +212,41 @@ import Testing
     #expect(next.text(of: id) == "tea\nmilk\n")
   }
 
+  /// The editor has shown the line since. The power fails before the file is examined: the journal is gone, the store stays.
+  @Test func whatTheEditorDidNotShowWhenItSavedStaysThoughThePowerFails() async throws {
+    let ana = ServiceUnderTest(world)
+    try await ana.start()
+    let made = try await ana.request("notes/create", ["title": "Shopping", "text": "tea\n"])
+    let id = try #require(made["id"]?.stringValue.flatMap { DocumentId($0) })
+    let buffer = ClientBuffer(uri, "tea\n", in: ana)
+    try await ana.wait(for: "the note") {
+      ana.binding(uri) != nil && !ana.service.openFiles.isBusy(NoteKey(id))
+    }
+    ana.files[path] = Array("tea\nmilk\n".utf8)
+    #expect(ana.service.openFiles.changed(NoteKey(id)))
+    try await ana.wait(for: "the line") {
+      ana.text(of: id) == "tea\nmilk\n" && !ana.service.openFiles.isBusy(NoteKey(id))
+    }
+    buffer.replace(0..<0, "eggs\n")
+    ana.files[path] = Array("eggs\ntea\n".utf8)
+    buffer.save()
+    // Another program writes more, so the service looks again a little later.
+    ana.files[path] = Array("eggs\ntea\nham\n".utf8)
+    try await ana.waitAsTimeStands(for: "the first look") { ana.service.openFiles.isWaiting(NoteKey(id)) }
+    while buffer.hasMail { buffer.readMessage() }
+    #expect(buffer.string == "eggs\ntea\nmilk\n")
+    buffer.replace(0..<0, "bread\n")
+    try await ana.handle(of: id).flush()
+    world.crash("ben")
+    let next = ServiceUnderTest(world, files: ana.files)
+    try await next.start()
+    next.open(uri, "eggs\ntea\nham\n")
+    try await next.wait(for: "the note") { next.binding(uri) != nil }
+    try await next.pass(.seconds(2))
+    _ = try await next.handle(of: id)
+    #expect(lines(next, id) == ["bread", "eggs", "ham", "milk", "tea"])
+  }
+
   /// This process has looked at an earlier change of the file, before the other one stored what its editor has.
   @Test func itStaysThoughAnotherProcessIsKilledAsItsEditorWritesTheFile() async throws {
     let (id, ana) = try await opened()
