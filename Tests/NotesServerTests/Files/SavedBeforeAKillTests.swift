@@ -65,6 +65,33 @@ struct SavedBeforeAKillTests {
     #expect(splices.allSatisfy { $0.deleteUTF8 == 0 })
   }
 
+  /// An editor saved a line, and its service was killed at once. Another process has merged the file, and another program's line in
+  /// it; then the buffer is opened again, of which the service had stored the text before.
+  @Test func aLineThatTheNoteHasFromTheFileIsNotTakenFromTheBufferAgain() throws {
+    let note = try NoteDocument(
+      new: Document(textEncoding: .utf8), title: "Shopping", text: Array("tea\neggs\n".utf8), created: Self.time)
+    note.document.commitWith(message: nil, timestamp: Self.time)
+    let base = TextBase(heads: note.document.heads(), steps: [], object: note.textObject)
+    try note.document.spliceText(
+      obj: note.content, utf8Offset: 4, deleteUTF8: 0, insert: Array("bread\nmilk\njam\n".utf8))
+    note.document.commitWith(message: nil, timestamp: Self.time)
+    func opened(_ text: String) throws -> (document: String, buffer: String) {
+      let merge = ThreeWayMerge(note: note, bases: [base], isExact: true, encoding: .utf8, gate: .notes)
+      let (buffer, splices) = merge.open(version: 1, text: Array(text.utf8))
+      let fork = try #require(NoteDocument(note.document.fork()))
+      try fork.make(splices)
+      let shown = buffer.clientToDocument.applied(to: Array(text.utf8))
+      return (String(decoding: DocumentText(fork).allUTF8, as: UTF8.self), String(decoding: shown, as: UTF8.self))
+    }
+    let same = try opened("tea\nmilk\neggs\n")
+    #expect(same.document == "tea\nbread\nmilk\njam\neggs\n" && same.buffer == same.document)
+    let more = try opened("tea\nmilk\nham\neggs\n")
+    #expect(more.document.split(separator: "\n").sorted() == ["bread", "eggs", "ham", "jam", "milk", "tea"])
+    #expect(more.buffer == more.document)
+    let elsewhere = try opened("milk\ntea\neggs\n")
+    #expect(elsewhere.document == "milk\ntea\nbread\nmilk\njam\neggs\n" && elsewhere.buffer == elsewhere.document)
+  }
+
   @Test func whatAnotherProgramAddedToItIsTakenIn() throws {
     var random = SeededGenerator(seed: 99)
     let notes = try note(&random, 24)
