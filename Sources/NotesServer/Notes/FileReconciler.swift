@@ -109,8 +109,19 @@ final class FileReconciler {
       (contents, found) = (nil, nil)
     }
     guard !isOpen(key) else { return }
+    var turn: (any NoteClaim)?
+    defer { withExtendedLifetime(turn) {} }
     // Comparing a large text with another one takes several times its memory.
     if let contents, await written[key]?.isStill(contents, record.fileBase, of: note) != true {
+      if !holds(contents, record.fileBase, note) {
+        // A process whose editor has just closed the note may be merging the same words.
+        turn = await openFiles.turn(of: key)
+        guard turn != nil, try await !hasStoredNews(since: record, handle) else {
+          planner?.plan(handle, text: note.content)
+          return
+        }
+      }
+      guard !isOpen(key) else { return }
       guard try await takeIn(contents, record.fileBase, note, handle) else { return }
     }
     if contents == nil, !makingFiles, holdsNothingNew(note, record.base(for: note)) { return }
@@ -144,6 +155,14 @@ final class FileReconciler {
     environment.journal.fileIsStored(key)
     written[key] = text.count < FileComparison.maximumBytesAtOnce ? nil : await WrittenFile(file.bytes, base)
     try await followTitle(key, handle)
+  }
+
+  /// Whether another process has stored more of the document, or what the file contains, since this one read them. Reads it.
+  private func hasStoredNews(since record: NoteRecord, _ handle: DocHandle) async throws -> Bool {
+    let heads = handle.document.heads()
+    try await handle.takeStored()
+    try await notebook.refresh(record.key)
+    return handle.document.heads() != heads || notebook[record.key]?.fileBase != record.fileBase
   }
 
   /// The finished file. A file that was written a moment ago, and has text that the note lacks, may be unfinished: it

@@ -51,6 +51,35 @@ import Testing
     try await ben.wait(for: "the file") { self.text(ben.files, "/notes/Shopping.md") == "plum green tea\n" }
   }
 
+  /// The other process's editor has closed the note, and the file changed just before.
+  @Test func whatAnotherProcessIsMergingFromTheFileIsNotMergedHere() async throws {
+    let ben = ServiceUnderTest(world)
+    try await ben.start()
+    let made = try await ben.request("notes/create", ["title": "Shopping", "text": "tea\n"])
+    let id = try #require(made["id"]?.stringValue.flatMap { DocumentId($0) })
+    var turn = ben.files.claim("file-" + NoteKey(id).lockName, exclusively: true)
+    #expect(turn != nil)
+    ben.files["/notes/Shopping.md"] = Array("tea\nmilk\n".utf8)
+    let handle = try await ben.handle(of: id)
+    ben.service.fileSync.plan(handle, text: nil)
+    try await ben.pass(.seconds(5))
+    #expect(ben.text(of: id) == "tea\n")
+    // The other process stores it before it gives up its turn.
+    let other = Repo(peerId: PeerId("second"), storage: ben.service.notebook.storage)
+    guard case .found(let there) = await other.find(id) else { throw CancellationError() }
+    let note = try #require(NoteDocument(there.document))
+    try there.change {
+      try $0.spliceText(obj: note.content, utf8Offset: 4, deleteUTF8: 0, insert: Array("milk\n".utf8))
+    }
+    try await there.flush()
+    withExtendedLifetime(turn) {}
+    turn = nil
+    try await ben.wait(for: "the line") { ben.text(of: id) != "tea\n" }
+    try await ben.pass(.seconds(5))
+    #expect(ben.text(of: id) == "tea\nmilk\n")
+    #expect(text(ben.files, "/notes/Shopping.md") == "tea\nmilk\n")
+  }
+
   /// What has the claim has found that the file was removed, and does not make it.
   @Test func aMissingFileIsMadeForTheEditorThoughTheNoteIsBeingSynchronized() async throws {
     let ben = ServiceUnderTest(world)
