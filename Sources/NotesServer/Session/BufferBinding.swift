@@ -125,7 +125,8 @@ final class BufferBinding {
   private func companions() -> [StorageChange] {
     guard let record = service.notebook[key] else { return [] }
     guard record.deletedSince == nil else { return [] }
-    return [service.notebook.storing(record)] + [clientBaseItem, file.writtenItem(), undo.item].compactMap(\.self).map { .save($0) }
+    return [service.notebook.storing(record)]
+      + [clientBaseItem, file.writtenItem(), undo.item].compactMap(\.self).map { .save($0) }
   }
 
   /// Call when the buffer is closed, or the session ends.

@@ -71,7 +71,8 @@ struct ThreeWayMerge: Sendable {
   /// The same delta without the lines that the note and the buffer have both got in one place since: the editor has saved them,
   /// and another process has merged them from the file.
   private func besidesShared(_ text: [UInt8], _ way: TextDelta) -> TextDelta {
-    guard !way.isIdentity, text.count <= Self.maximumSearchedBytes, source.measure.utf8 <= Self.maximumSearchedBytes else {
+    guard !way.isIdentity, text.count <= Self.maximumSearchedBytes, source.measure.utf8 <= Self.maximumSearchedBytes
+    else {
       return way
     }
     let (old, document) = (old(way), source.allUTF8)
