@@ -79,6 +79,9 @@ struct SyncedHistory: SyncableHistory {
   func queuedDependencies(of hash: ChangeHash) -> [ChangeHash]? { core.queue[hash]?.header.deps }
 
   func changesNotAncestors(of hashes: [ChangeHash]) -> [ChangeHash] {
+    if hashes.count == 1, let row = core.row(of: hashes[0]), let line = core.graph.line(after: row) {
+      return line.isEmpty ? [] : Array(core.graph.hashes[line])
+    }
     let known = hashes.compactMap { core.row(of: $0) }
     return core.graph.rows(notAncestorsOf: known).map { core.graph.hashes[$0] }
   }

@@ -173,7 +173,16 @@ final class ChangeGraph {
   }
 
   /// Finds a row among those that have a hash.
-  func row(of hash: ChangeHash) -> Int? { rows.place(of: hash, in: hashes) }
+  ///
+  /// While people write together, it is nearly always one of the newest two, which are at hand.
+  func row(of hash: ChangeHash) -> Int? {
+    let last = hashes.count - 1
+    if last > 0 {
+      if hashes[last] == hash { return last }
+      if hashes[last - 1] == hash { return last - 1 }
+    }
+    return rows.place(of: hash, in: hashes)
+  }
 
   /// Records which hashes the present heads should have.
   func expect(_ hashes: [ChangeHash]) { expected = (heads, hashes) }
@@ -196,7 +205,7 @@ final class ChangeGraph {
   ///   missing: the walk goes back from the heads and ends as soon as everything still open is known
   func rows(notAncestorsOf known: [Int]) -> [Int] {
     if known.isEmpty { return Array(0..<count) }
-    if let rows = rows(inLineAfter: known) { return rows }
+    if known.count == 1, let line = line(after: known[0]) { return Array(line) }
     // Each row comes after its dependencies, so walking down row by row meets all successors of a row before the row
     // itself.
     var marks = RowMarks(newest: max(heads.last.map(Int.init) ?? 0, known.max() ?? 0))
@@ -230,20 +239,13 @@ final class ChangeGraph {
     return result.reversed()
   }
 
-  /// The rows after `known`, if a straight line leads from there to the head, as it does while one person types; nil
+  /// The rows after `start`, if each of them depends on the one before it alone, as they do while one person types; nil
   /// otherwise.
-  private func rows(inLineAfter known: [Int]) -> [Int]? {
-    guard known.count == 1, heads.count == 1, let start = known.first, var row = heads.first.map(Int.init) else {
-      return nil
-    }
-    var result: [Int] = []
-    while row > start {
-      result.append(row)
-      let deps = deps(of: row)
-      guard deps.count == 1, let dep = deps.first else { return nil }
-      row = Int(dep)
-    }
-    return row == start ? result.reversed() : nil
+  func line(after start: Int) -> Range<Int>? {
+    guard heads.count == 1 else { return nil }
+    var row = count - 1
+    while row > start, records.isBehindPrevious(row) { row -= 1 }
+    return row == start ? start + 1..<count : nil
   }
 
   /// The state of the document that consists of `rows` and all their ancestors.

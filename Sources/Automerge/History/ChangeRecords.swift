@@ -80,6 +80,14 @@ struct ChangeRecords: RandomAccessCollection {
     return RowDeps(listed: deps[Int(first.firstDep)..<end])
   }
 
+  /// Whether the change depends on the one before it alone.
+  func isBehindPrevious(_ row: Int) -> Bool {
+    let place = stretch(of: row), first = stretches[place]
+    if row > Int(first.firstRow) { return true }
+    let end = place + 1 < stretches.count ? Int(stretches[place + 1].firstDep) : deps.count
+    return end == Int(first.firstDep) + 1 && Int(deps[end - 1]) == row - 1
+  }
+
   /// The end of the stretch that contains a row.
   func endOfStretch(from row: Int) -> Int { end(of: stretch(of: row)) }
 

@@ -13,7 +13,7 @@ extension SyncProgress {
   mutating func generateMessage(from history: inout some SyncableHistory) -> SyncMessage? {
     if inFlight, sentHashes.count > Self.maximumUnconfirmed { return nil }
     let ourHeads = history.namedHeads
-    let need = isReadOnly ? [] : Array(missing(in: &history).prefix(SyncMessage.Limit.need))
+    let need = isReadOnly ? [] : missing(in: &history).upTo(SyncMessage.Limit.need)
     if mustStartOver(&history) { return resetMessage(heads: ourHeads) }
 
     let saidAlready = lastSentHeads == ourHeads && haveResponded
@@ -29,9 +29,8 @@ extension SyncProgress {
     message.version = theirCapabilities == nil ? .v1 : .v2
     message.heads = ourHeads
     message.need = need
-    let theirs = Set(theirHeads ?? [])
-    if need.allSatisfy(theirs.contains) {
-      let shared = Array(sharedHeads.prefix(SyncMessage.Limit.heads))
+    if need.isEmpty || need.allSatisfy(Set(theirHeads ?? []).contains) {
+      let shared = sharedHeads.upTo(SyncMessage.Limit.heads)
       let unshared = history.changesNotAncestors(of: shared)
       message.have = [SyncMessage.Have(lastSync: shared, bloom: BloomFilter(containing: unshared))]
     }
@@ -64,7 +63,7 @@ extension SyncProgress {
 
   /// Their heads that we lack, and the missing deps of those that we have received but not applied.
   private func missing(in history: inout some SyncableHistory) -> [ChangeHash] {
-    var open = theirHeads ?? []
+    guard var open = theirHeads, !history.hasChanges(open) else { return [] }
     var seen = Set<ChangeHash>()
     var missing: [ChangeHash] = []
     while let hash = open.popLast() {
@@ -76,8 +75,8 @@ extension SyncProgress {
 
   /// Whether they believe to share changes with us that we do not have, or no longer have.
   private func mustStartOver(_ history: inout some SyncableHistory) -> Bool {
-    for hash in theirHave?.first?.lastSync ?? [] where !history.hasChange(hash) { return true }
-    return false
+    guard let shared = theirHave?.first?.lastSync else { return false }
+    return !history.hasChanges(shared)
   }
 
   /// Asks them to forget what they believe to share with us. Sent once until they answer.
@@ -98,7 +97,7 @@ extension SyncProgress {
       return Payload(hashes: history.changesNotAncestors(of: []), isDocument: true)
     }
     let wanted = wanted(have: theirHave, need: theirNeed, from: &history)
-    let hashes = wanted.filter { !sentHashes.contains($0) }
+    let hashes = sentHashes.isEmpty ? wanted : wanted.filter { !sentHashes.contains($0) }
     // Many changes are shorter, and faster to read, as a document.
     return Payload(
       hashes: hashes, isDocument: goesWhole && hashes.count > history.changeCount / 3,
@@ -110,17 +109,21 @@ extension SyncProgress {
     have: [SyncMessage.Have], need: [ChangeHash], from history: inout some SyncableHistory
   ) -> [ChangeHash] {
     var chosen: [ChangeHash] = []
-    var chosenSet = Set<ChangeHash>()
+    var chosenSet = ChangeHashSet()
     if !have.isEmpty {
+      let shared = have.count == 1 ? have[0].lastSync : have.flatMap(\.lastSync)
       // In row order deps come first, so one pass also finds all that depend on a chosen change.
-      for hash in history.changesNotAncestors(of: have.flatMap(\.lastSync)) {
+      for hash in history.changesNotAncestors(of: shared) {
         let seemsKnown = have.contains { $0.bloom.contains(hash) }
-        if !seemsKnown || history.dependencies(of: hash).contains(where: chosenSet.contains) {
+        if !seemsKnown
+          || (!chosenSet.isEmpty && history.dependencies(of: hash).contains(where: chosenSet.contains))
+        {
           chosen.append(hash)
           chosenSet.insert(hash)
         }
       }
     }
+    if need.isEmpty { return chosen }
     var asked: [ChangeHash] = []
     for hash in need where !chosenSet.contains(hash) && history.hasChange(hash) {
       chosenSet.insert(hash)
@@ -134,6 +137,7 @@ extension SyncProgress {
   ) -> [ArraySlice<UInt8>] {
     if payload.hashes.isEmpty { return [] }
     if payload.isDocument { return [history.savedDocument()[...]] }
+    if payload.hashes.count == 1 { return history.encodedChange(payload.hashes[0]).map { [$0[...]] } ?? [] }
     var changes: [[UInt8]] = []
     var (byteCount, count) = (0, 0)
     for hash in payload.hashes {

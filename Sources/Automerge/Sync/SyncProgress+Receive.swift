@@ -9,13 +9,9 @@ extension SyncProgress {
     let takesChanges = !message.changes.isEmpty && !isReadOnly
     if takesChanges { try history.applySynced(message.changes) }
 
-    if takesChanges {
-      let headsNow = history.syncHeads
-      let arrived = Set(headsNow).subtracting(headsBefore)
-      sharedHeads = arrived.union(Set(sharedHeads).intersection(headsNow)).sorted()
-    }
+    if takesChanges { shareHeads(history.syncHeads, after: headsBefore) }
     note(message, into: &history)
-    if message.changes.isEmpty, message.heads == Array(headsBefore.prefix(SyncMessage.Limit.heads)) {
+    if message.changes.isEmpty, message.heads == headsBefore.upTo(SyncMessage.Limit.heads) {
       lastSentHeads = message.heads
     }
   }
@@ -27,10 +23,23 @@ extension SyncProgress {
     note(message, into: &history)
   }
 
+  /// Of our heads, they have those that they have just sent, and those that they had before.
+  private mutating func shareHeads(_ heads: [ChangeHash], after headsBefore: [ChangeHash]) {
+    if heads.count == 1 {
+      sharedHeads = headsBefore.contains(heads[0]) && !sharedHeads.contains(heads[0]) ? [] : heads
+      return
+    }
+    let arrived = Set(heads).subtracting(headsBefore)
+    sharedHeads = arrived.union(Set(sharedHeads).intersection(heads)).sorted()
+  }
+
   private mutating func note(_ message: SyncMessage, into history: inout some SyncableHistory) {
     read(message.flags)
-    var known: [ChangeHash] = []
-    for hash in message.heads where history.hasChange(hash) { known.append(hash) }
+    var known = message.heads
+    if !history.hasChanges(known) {
+      known = []
+      for hash in message.heads where history.hasChange(hash) { known.append(hash) }
+    }
     if !sentHashes.isEmpty, !known.isEmpty {
       sentHashes.formIntersection(history.changesNotAncestors(of: known))
     }
@@ -39,7 +48,7 @@ extension SyncProgress {
       // They have nothing, so whatever they had before is lost.
       if message.heads.isEmpty {
         lastSentHeads = []
-        sentHashes = []
+        sentHashes = ChangeHashSet()
       }
     } else {
       sharedHeads = Set(sharedHeads).union(known).sorted()
@@ -52,7 +61,7 @@ extension SyncProgress {
   private mutating func read(_ flags: SyncMessage.Flags?) {
     guard let flags else { return }
     theirCapabilities = Capabilities(syncReset: flags.contains(.supportsSyncReset))
-    if flags.contains(.syncReset) { sentHashes = [] }
+    if flags.contains(.syncReset) { sentHashes = ChangeHashSet() }
     isPeerReadOnly = flags.contains(.readOnly)
   }
 }

@@ -12,7 +12,7 @@ struct SyncProgress: Equatable {
   var theirNeed: [ChangeHash]?
   var theirHave: [SyncMessage.Have]?
   /// Changes sent that they have not confirmed yet. Not sent again.
-  var sentHashes: Set<ChangeHash> = []
+  var sentHashes = ChangeHashSet()
   /// Whether a message was sent that is not answered yet.
   var inFlight = false
   /// Whether a message has been sent since the heads became equal.
@@ -46,7 +46,7 @@ struct SyncProgress: Equatable {
   var persisted: [UInt8] {
     var writer = ByteWriter()
     writer.byte(Self.persistedMark)
-    writer.hashes(Array(sharedHeads.prefix(SyncMessage.Limit.heads)))
+    writer.hashes(sharedHeads.upTo(SyncMessage.Limit.heads))
     return writer.bytes
   }
 

@@ -37,6 +37,16 @@ extension SyncableHistory {
   /// The heads that a message names: no more than the peer accepts. The peer gets the changes below the others all the
   /// same, because what it has does not contain them.
   var namedHeads: [ChangeHash] {
-    mutating get { Array(syncHeads.prefix(SyncMessage.Limit.heads)) }
+    mutating get { syncHeads.upTo(SyncMessage.Limit.heads) }
   }
+
+  mutating func hasChanges(_ hashes: [ChangeHash]) -> Bool {
+    for hash in hashes where !hasChange(hash) { return false }
+    return true
+  }
+}
+
+extension [ChangeHash] {
+  /// The first ones: no copy if there are no more.
+  func upTo(_ limit: Int) -> [ChangeHash] { count <= limit ? self : Array(prefix(limit)) }
 }
