@@ -7,7 +7,7 @@ extension Document {
     replacingCore { core in
       core.commitPending()
       var history = SyncedHistory(core: core, edits: nil, filter: nil)
-      return state.progress.withLock { $0.generateMessage(from: &history) }.map { Data($0.encoded) }
+      return state.progress.withLock { $0.generateMessage(from: &history).map { Data($0.encoded) } }
     }
   }
 
@@ -80,7 +80,8 @@ struct SyncedHistory: SyncableHistory {
 
   func changesNotAncestors(of hashes: [ChangeHash]) -> [ChangeHash] {
     if hashes.count == 1, let row = core.row(of: hashes[0]), let line = core.graph.line(after: row) {
-      return line.isEmpty ? [] : Array(core.graph.hashes[line])
+      // The last one is the only head.
+      return line.isEmpty ? [] : line.count == 1 ? core.heads : Array(core.graph.hashes[line])
     }
     let known = hashes.compactMap { core.row(of: $0) }
     return core.graph.rows(notAncestorsOf: known).map { core.graph.hashes[$0] }

@@ -116,7 +116,8 @@ struct ByteReader {
   mutating func count(itemByteCount: Int) throws(FormatError) -> Int {
     let start = offset
     guard let count = Int(exactly: try uleb()) else { throw .integerTooLarge(at: start) }
-    guard count <= remaining / max(1, itemByteCount) else { throw .truncated(at: start) }
+    // Multiplied without an overflow: neither is more than a buffer can have.
+    guard count <= remaining, count * max(1, itemByteCount) <= remaining else { throw .truncated(at: start) }
     return count
   }
 
@@ -143,9 +144,14 @@ struct ByteReader {
     let start = offset
     let count = try count(itemByteCount: 32)
     guard count <= limit else { throw .tooMany(limit: limit, at: start) }
+    if count == 0 { return [] }
     var hashes: [ChangeHash] = []
     hashes.reserveCapacity(count)
-    for _ in 0..<count { hashes.append(try hash()) }
+    try bytes(count: 32 * count).withUnsafeBytes { memory in
+      for start in stride(from: 0, to: memory.count, by: 32) {
+        hashes.append(ChangeHash(memory: UnsafeRawBufferPointer(rebasing: memory[start...])))
+      }
+    }
     return hashes
   }
 

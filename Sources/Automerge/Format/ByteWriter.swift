@@ -24,6 +24,11 @@ struct ByteWriter {
     uleb(UInt64(value))
   }
 
+  /// How many bytes `uleb` writes for a count.
+  static func ulebByteCount(_ value: Int) -> Int {
+    value < 0x80 ? 1 : (70 - UInt64(value).leadingZeroBitCount) / 7
+  }
+
   mutating func sleb(_ value: Int64) {
     var value = value
     while !(-64..<64).contains(value) {

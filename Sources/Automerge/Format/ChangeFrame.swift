@@ -38,8 +38,8 @@ struct ChangeFrame {
   }
 
   /// Whether the change depends on the other one and nothing else.
-  func follows(_ other: ChangeFrame, in memory: UnsafeBufferPointer<UInt8>) -> Bool {
+  func follows(_ other: ChangeHash, in memory: UnsafeBufferPointer<UInt8>) -> Bool {
     var reader = MemoryReader(memory, from: body.lowerBound)
-    return reader.uleb() == 1 && reader.hash() == other.hash
+    return reader.uleb() == 1 && reader.hash() == other
   }
 }

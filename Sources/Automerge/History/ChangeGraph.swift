@@ -17,6 +17,10 @@ final class ChangeGraph {
   /// The hashes of the first rows.
   private(set) var hashes: [ChangeHash] = []
   private var rows = HashIndex()
+  /// The hashes of the heads, ascending and as a set, and how many changes there were when each was made: they are asked
+  /// for several times after each change.
+  private var headList: (hashes: [ChangeHash], changeCount: Int) = ([], 0)
+  private var headNames: (set: Set<ChangeHash>, changeCount: Int) = ([], 0)
   /// The rows that were the heads when the document was loaded, and the hashes that these should have, until they are
   /// verified.
   private var expected: (rows: [UInt32], heads: [ChangeHash])?
@@ -172,17 +176,32 @@ final class ChangeGraph {
     }
   }
 
-  /// Finds a row among those that have a hash.
-  ///
-  /// While people write together, it is nearly always one of the newest two, which are at hand.
-  func row(of hash: ChangeHash) -> Int? {
-    let last = hashes.count - 1
-    if last > 0 {
-      if hashes[last] == hash { return last }
-      if hashes[last - 1] == hash { return last - 1 }
-    }
-    return rows.place(of: hash, in: hashes)
+  /// The hashes of the heads, ascending. All rows must have their hashes.
+  var headHashes: [ChangeHash] {
+    if headList.changeCount == count { return headList.hashes }
+    let list = heads.count == 1 ? [hashes[Int(heads[0])]] : heads.map { hashes[Int($0)] }.sorted()
+    headList = (list, count)
+    return list
   }
+
+  /// The same as a set. A set of one is changed in place, unless somebody still has the one before it.
+  var headSet: Set<ChangeHash> {
+    if headNames.changeCount == count { return headNames.set }
+    var taken: (set: Set<ChangeHash>, changeCount: Int) = ([], 0)
+    swap(&taken, &headNames)
+    if heads.count == 1, taken.set.count == 1 {
+      taken.set.removeFirst()
+      taken.set.insert(hashes[Int(heads[0])])
+    } else {
+      taken.set = Set(heads.map { hashes[Int($0)] })
+    }
+    taken.changeCount = count
+    swap(&taken, &headNames)
+    return headNames.set
+  }
+
+  /// Finds a row among those that have a hash.
+  func row(of hash: ChangeHash) -> Int? { rows.place(of: hash, in: hashes) }
 
   /// Records which hashes the present heads should have.
   func expect(_ hashes: [ChangeHash]) { expected = (heads, hashes) }

@@ -40,7 +40,7 @@ private struct ChangeStream: ~Copyable {
     var frames = [first], last = first, isOneBranch = true
     while last.body.upperBound < memory.count {
       guard let next = ChangeFrame(memory, at: last.body.upperBound) else { return 0 }
-      if isOneBranch { isOneBranch = next.follows(last, in: memory) }
+      if isOneBranch { isOneBranch = next.follows(last.hash, in: memory) }
       frames.append(next)
       last = next
     }
@@ -62,9 +62,15 @@ private struct ChangeStream: ~Copyable {
   }
 
   private mutating func take(_ frame: ChangeFrame, at place: Int, edits: inout TextEditCollector?) -> Bool {
-    if core.graph.row(of: frame.hash) != nil { return true }
+    if isKnown(frame) { return true }
     gate?.advance(to: place)
     return takeRun(frame, edits: &edits) || takeWhole(frame, edits: &edits)
+  }
+
+  /// Does not search for a change that follows the newest one, which cannot be known.
+  private func isKnown(_ frame: ChangeFrame) -> Bool {
+    if let newest = core.graph.hashes.last, frame.follows(newest, in: memory) { return false }
+    return core.graph.row(of: frame.hash) != nil
   }
 
   /// The order in which changes of several branches are applied, without those that are known; nil if one of them

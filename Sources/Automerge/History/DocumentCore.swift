@@ -96,14 +96,12 @@ final class DocumentCore {
   /// Ascending.
   var heads: [ChangeHash] {
     computeHashes()
-    if graph.heads.count == 1 { return [graph.hashes[Int(graph.heads[0])]] }
-    return graph.heads.map { graph.hashes[Int($0)] }.sorted()
+    return graph.headHashes
   }
 
   var headSet: Set<ChangeHash> {
     computeHashes()
-    if graph.heads.count == 1 { return [graph.hashes[Int(graph.heads[0])]] }
-    return Set(graph.heads.map { graph.hashes[Int($0)] })
+    return graph.headSet
   }
 
   func row(of hash: ChangeHash) -> Int? {

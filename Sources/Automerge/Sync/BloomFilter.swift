@@ -15,7 +15,7 @@ struct BloomFilter: Equatable {
   let entryCount: Int
   private let bitsPerEntry: Int
   private let probes: Int
-  private var bits: [UInt8]
+  private var bits: FilterBits
 
   /// The filter that contains nothing.
   init() { self.init(containing: []) }
@@ -29,9 +29,9 @@ struct BloomFilter: Equatable {
     self.init(
       entryCount: hashes.count, bitsPerEntry: bitsPerEntry,
       probes: max(1, Self.defaultProbes * bitsPerEntry / Self.defaultBitsPerEntry),
-      bits: [UInt8](repeating: 0, count: (hashes.count * bitsPerEntry + 7) / 8))
+      bits: FilterBits(byteCount: (hashes.count * bitsPerEntry + 7) / 8))
     for hash in hashes {
-      for bit in Probes(of: hash, count: probes, byteCount: bits.count) { bits[bit >> 3] |= 1 << UInt8(bit & 7) }
+      for bit in Probes(of: hash, count: probes, byteCount: bits.byteCount) { bits.insert(bit) }
     }
   }
 
@@ -55,7 +55,7 @@ struct BloomFilter: Equatable {
     guard byteCount == reader.remaining else { throw .invalid(.bloom, at: start) }
     self.init(
       entryCount: entryCount, bitsPerEntry: Int(bitsRead), probes: Int(probesRead),
-      bits: byteCount <= limit ? Array(reader.rest) : [])
+      bits: byteCount <= limit ? FilterBits(reader.rest) : FilterBits(byteCount: 0))
   }
 
   /// The number of entries as the encoded form names it; nil if that cannot be.
@@ -65,25 +65,36 @@ struct BloomFilter: Equatable {
     return (try? reader.uleb()).flatMap(Int.init(exactly:)).flatMap { $0 <= encoded.count * 8 ? $0 : nil }
   }
 
-  private init(entryCount: Int, bitsPerEntry: Int, probes: Int, bits: [UInt8]) {
+  private init(entryCount: Int, bitsPerEntry: Int, probes: Int, bits: FilterBits) {
     (self.entryCount, self.bitsPerEntry, self.probes, self.bits) = (entryCount, bitsPerEntry, probes, bits)
   }
 
-  var byteCount: Int { bits.count }
+  var byteCount: Int { bits.byteCount }
 
   var encoded: [UInt8] {
-    guard !bits.isEmpty else { return [] }
     var writer = ByteWriter()
-    writer.uleb(entryCount)
-    writer.uleb(bitsPerEntry)
-    writer.uleb(probes)
-    writer.raw(bits)
+    write(to: &writer)
     return writer.bytes
   }
 
+  var encodedByteCount: Int {
+    guard bits.byteCount > 0 else { return 0 }
+    return ByteWriter.ulebByteCount(entryCount) + ByteWriter.ulebByteCount(bitsPerEntry)
+      + ByteWriter.ulebByteCount(probes) + bits.byteCount
+  }
+
+  func write(to writer: inout ByteWriter) {
+    guard bits.byteCount > 0 else { return }
+    writer.uleb(entryCount)
+    writer.uleb(bitsPerEntry)
+    writer.uleb(probes)
+    bits.write(to: &writer)
+  }
+
   func contains(_ hash: ChangeHash) -> Bool {
-    guard !bits.isEmpty else { return false }
-    return Probes(of: hash, count: probes, byteCount: bits.count).allSatisfy { bits[$0 >> 3] & 1 << UInt8($0 & 7) != 0 }
+    guard bits.byteCount > 0 else { return false }
+    for bit in Probes(of: hash, count: probes, byteCount: bits.byteCount) where !bits.contains(bit) { return false }
+    return true
   }
 
   /// The bits of one hash in a filter of so many bytes.

@@ -79,18 +79,31 @@ struct SyncMessage: Equatable {
 
   var encoded: [UInt8] {
     var writer = ByteWriter()
-    writer.reserve(64 + 32 * (heads.count + need.count) + changes.reduce(0) { $0 + $1.count + 5 })
+    writer.reserve(byteCountAtMost)
     writer.byte(version.rawValue)
     writer.hashes(heads)
     writer.hashes(need)
     writer.uleb(have.count)
     for each in have {
       writer.hashes(each.lastSync)
-      writer.lengthPrefixed(each.bloom.encoded)
+      writer.uleb(each.bloom.encodedByteCount)
+      each.bloom.write(to: &writer)
     }
     writer.uleb(changes.count)
     for chunk in changes { writer.lengthPrefixed(chunk) }
-    if let flags { writer.lengthPrefixed([Self.readsV2, Self.flagsMark | flags.rawValue]) }
+    if let flags {
+      writer.uleb(2)
+      writer.byte(Self.readsV2)
+      writer.byte(Self.flagsMark | flags.rawValue)
+    }
     return writer.bytes
+  }
+
+  private var byteCountAtMost: Int {
+    // Counts, lengths and flags.
+    var count = 64 + 32 * (heads.count + need.count)
+    for each in have { count += 32 * each.lastSync.count + each.bloom.encodedByteCount + 20 }
+    for chunk in changes { count += chunk.count + 10 }
+    return count
   }
 }

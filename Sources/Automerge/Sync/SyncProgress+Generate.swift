@@ -112,8 +112,10 @@ extension SyncProgress {
     var chosenSet = ChangeHashSet()
     if !have.isEmpty {
       let shared = have.count == 1 ? have[0].lastSync : have.flatMap(\.lastSync)
+      let open = history.changesNotAncestors(of: shared)
+      if need.isEmpty, open.count == 1 { return have.contains { $0.bloom.contains(open[0]) } ? [] : open }
       // In row order deps come first, so one pass also finds all that depend on a chosen change.
-      for hash in history.changesNotAncestors(of: shared) {
+      for hash in open {
         let seemsKnown = have.contains { $0.bloom.contains(hash) }
         if !seemsKnown
           || (!chosenSet.isEmpty && history.dependencies(of: hash).contains(where: chosenSet.contains))
