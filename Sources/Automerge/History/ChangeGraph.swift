@@ -117,11 +117,12 @@ final class ChangeGraph {
     if last.opCount > 0 { maxOp = max(maxOp, last.maxOp) }
   }
 
-  /// Reserves room for the hashes of more changes.
+  /// Reserves room for the hashes of more changes, and for some that come after these: otherwise the first keystroke after
+  /// a whole document would move all hashes.
   func reserve(_ more: Int) {
     guard more > hashes.count / 4 else { return }
     changeHashes { hashes, rows in
-      hashes.reserveCapacity(hashes.count + more)
+      hashes.reserveCapacity(hashes.count + more + more / 16)
       rows.reserve(more, hashes)
     }
   }
