@@ -5,7 +5,7 @@
 # as many as cores): beside them, a test with a deadline in real time can starve without anything being wrong. What hostile
 # peers cost is measured on the loop's thread, which all tests of a process share.
 #
-# Stages run three at a time, as most of the time of an editor's test is waiting; NOTES_LANES=1 runs them one after the other.
+# Stages run two at a time, as most of the time of an editor's test is waiting; NOTES_LANES=1 runs them one after the other.
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit
 export NOTES_TEST_PYTHON=${NOTES_TEST_PYTHON:-$PWD/.build-venv/bin/python}
@@ -49,13 +49,9 @@ swift_tests() {
 # whether it has come take a fifth of the processor's time.
 in_process_tests() { SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH=16 swift_tests "$@"; }
 
-# Most of the tests with editors in terminals.
-in_editors='^EndToEnd\.(Access|Caret|Chaos|Condition|Editor|Exchange|MeetingFile|Message|Refusal|Removal|Server|Terminal|ThreeEditors|Tutorial|UnsentWords|Waiting)'
-
 stage() {
   case $1 in
-    "editors") swift_tests "$1" --filter "$in_editors" ;;
-    "commands and services") swift_tests "$1" --filter '^EndToEnd\.' --skip "$in_editors" ;;
+    "editors") swift_tests "$1" --filter '^EndToEnd\.' ;;
     "documents") in_process_tests "$1" --filter '^(Automerge|AutomergeUtilities|JSONRPC|NotesServer)Tests\.' ;;
     "repositories, stores and loops")
       in_process_tests "$1" --filter '^(AutomergeRepo|AutomergeRepoConformance|Store|UV)Tests\.|^(ProviderGuide|Interop)\.' ;;
@@ -84,7 +80,6 @@ stage() {
 cat >"$logs/queue" <<'END'
 editors
 documents
-commands and services
 repositories, stores and loops
 the linters
 the Vim plugin's tests
@@ -114,7 +109,7 @@ lane() {
 
 if [ ! -d ../shared/vectors ]; then echo "SKIPPING the conformance vectors and traces: ../shared is not here." >&2; fi
 lanes=()
-for ((number = 1; number <= ${NOTES_LANES:-3}; number++)); do
+for ((number = 1; number <= ${NOTES_LANES:-2}; number++)); do
   lane "$number" &
   lanes+=($!)
 done
