@@ -17,10 +17,13 @@ struct GrowthPlot: ParsableCommand {
   @OptionGroup var output: OutputOptions
 
   func run() throws {
-    var lines = ["edit, typing in runs", "save", "load", "load, verified"].map { LogLogPlot.Line(name: $0, points: []) }
+    var lines = ["edit, typing in runs", "save", "load", "load, verified", "keystroke, sent", "keystroke, received"].map
+    {
+      LogLogPlot.Line(name: $0, points: [])
+    }
     for size in sizes {
-      for (place, milliseconds) in try measure(size).enumerated() {
-        lines[place].points.append((Double(size), milliseconds * 1_000_000 / Double(size)))
+      for (place, nanoseconds) in try measure(size).enumerated() {
+        lines[place].points.append((Double(size), nanoseconds))
       }
     }
     let drawing = LogLogPlot(
@@ -29,7 +32,8 @@ struct GrowthPlot: ParsableCommand {
     try drawing.svg.write(toFile: plot, atomically: true, encoding: .utf8)
   }
 
-  /// Milliseconds for writing, saving, loading and loading with verification.
+  /// Nanoseconds per edit for writing, saving, loading and loading with verification, and per keystroke that is then sent and
+  /// received.
   private func measure(_ size: Int) throws -> [Double] {
     func time<Result>(_ name: String, _ work: () throws -> Result) rethrows -> (Result, Double) {
       let start = processorMilliseconds()
@@ -45,33 +49,59 @@ struct GrowthPlot: ParsableCommand {
       let loaded = try WrittenText(loading: saved, verification: .deferred)
       return try loaded.document.text(obj: loaded.text).utf8.count
     }
-    let (_, verifying) = try time("load_verified") { try WrittenText(loading: saved) }
-    return [writing, saving, loading, verifying]
+    let (reader, verifying) = try time("load_verified") { try WrittenText(loading: saved) }
+    let parts = [writing, saving, loading, verifying].map { $0 * 1_000_000 / Double(size) }
+    return try parts + keystrokes(written, reader.document, size)
   }
 
-  /// Types and deletes at random places, about twenty letters at each, a change for every letter.
+  /// Nanoseconds per keystroke, sent and received, with another document that has the same text.
+  private func keystrokes(_ written: WrittenText, _ reader: Document, _ size: Int) throws -> [Double] {
+    var live = try LiveKeystrokes(writer: written, reader: reader)
+    var typist = Typist(length: Int(written.document.length(obj: written.text)), seed: 8)
+    let now = Date(timeIntervalSince1970: 0), count = 10_000
+    for _ in 0..<count { try live.press(at: now) { try typist.press(in: written) } }
+    let (sent, received) = (Double(live.sending) / Double(count), Double(live.receiving) / Double(count))
+    Measure(trace: "\(size) edits", name: "live_send_each", unit: "µs", samples: [sent / 1000]).print(
+      asJSON: output.json)
+    Measure(trace: "\(size) edits", name: "live_receive_each", unit: "µs", samples: [received / 1000])
+      .print(asJSON: output.json)
+    return [sent, received]
+  }
+
   private static func write(_ size: Int) throws -> WrittenText {
-    var random = SeededGenerator(seed: 7)
     let written = try WrittenText(), now = Date(timeIntervalSince1970: 0)
-    var place = 0, length = 0, left = 0, isDeleting = false
+    var typist = Typist(length: 0, seed: 7)
     for _ in 0..<size {
-      if left == 0 {
-        place = Int.random(in: 0...length, using: &random)
-        left = Int.random(in: 1...40, using: &random)
-        isDeleting = Int.random(in: 0..<4, using: &random) == 0
-      }
-      left -= 1
-      if isDeleting, place > 0 {
-        place -= 1
-        length -= 1
-        try written.document.spliceText(obj: written.text, start: UInt64(place), delete: 1, value: nil)
-      } else {
-        try written.document.spliceText(obj: written.text, start: UInt64(place), delete: 0, value: "x")
-        place += 1
-        length += 1
-      }
+      try typist.press(in: written)
       written.document.commitWith(timestamp: now)
     }
     return written
+  }
+}
+
+/// Types and deletes at random places, about twenty letters at each.
+private struct Typist {
+  private var random: SeededGenerator
+  private var place = 0, length: Int, left = 0, isDeleting = false
+
+  init(length: Int, seed: UInt64) { (self.length, random) = (length, SeededGenerator(seed: seed)) }
+
+  /// Types or deletes one letter.
+  mutating func press(in written: WrittenText) throws {
+    if left == 0 {
+      place = Int.random(in: 0...length, using: &random)
+      left = Int.random(in: 1...40, using: &random)
+      isDeleting = Int.random(in: 0..<4, using: &random) == 0
+    }
+    left -= 1
+    if isDeleting, place > 0 {
+      place -= 1
+      length -= 1
+      try written.document.spliceText(obj: written.text, start: UInt64(place), delete: 1, value: nil)
+    } else {
+      try written.document.spliceText(obj: written.text, start: UInt64(place), delete: 0, value: "x")
+      place += 1
+      length += 1
+    }
   }
 }

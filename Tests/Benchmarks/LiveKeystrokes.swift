@@ -13,10 +13,16 @@ struct LiveKeystrokes {
   private(set) var sending = 0
   private(set) var receiving = 0
 
+  /// How many edits of its text the reader was told of.
+  private var editCount = 0
+  private let ownTime = Self.timeOfLooking()
+
   /// Makes the two and has them agree that there is a text.
-  init() throws {
-    writer = try WrittenText()
-    reader = Document()
+  init() throws { try self.init(writer: WrittenText(), reader: Document()) }
+
+  /// Has the two agree on what they have.
+  init(writer: WrittenText, reader: Document) throws {
+    (self.writer, self.reader) = (writer, reader)
     while true {
       let there = writer.document.generateSyncMessage(state: writers)
       if let there { try reader.receiveSyncMessage(state: readers, message: there) }
@@ -27,29 +33,33 @@ struct LiveKeystrokes {
   }
 
   mutating func type(_ trace: EditingTrace) throws {
-    let now = Date(), ownTime = Self.timeOfLooking()
-    var (first, editCount) = (0, 0)
+    let now = Date()
+    var first = 0
     for end in trace.ends {
-      let start = Self.threadTime()
-      for patch in first..<end { try writer.apply(trace.patches[patch]) }
-      writer.document.commitWith(timestamp: now)
-      let heads = writer.document.heads()
-      let message = writer.document.generateSyncMessage(state: writers)
-      let sent = Self.threadTime()
-      sending += sent - start - ownTime
+      try press(at: now) { for patch in first..<end { try writer.apply(trace.patches[patch]) } }
       first = end
-      guard let message else { continue }
-      let begin = Self.threadTime()
-      editCount += try reader.receiveSyncMessageWithTextEdits(state: readers, message: message).count
-      let readersHeads = reader.heads()
-      if let answer = reader.generateSyncMessage(state: readers) {
-        _ = try writer.document.receiveSyncMessageWithTextEdits(state: writers, message: answer)
-      }
-      receiving += Self.threadTime() - begin - ownTime
-      guard readersHeads == heads else { throw TraceError.otherText(trace.name) }
     }
     guard editCount > 0 else { throw TraceError.otherText(trace.name) }
     try WrittenText(document: reader).check(trace)
+  }
+
+  /// One keystroke, which `edit` makes in the writer's document.
+  mutating func press(at now: Date, _ edit: () throws -> Void) throws {
+    let start = Self.threadTime()
+    try edit()
+    writer.document.commitWith(timestamp: now)
+    let heads = writer.document.heads()
+    let message = writer.document.generateSyncMessage(state: writers)
+    sending += Self.threadTime() - start - ownTime
+    guard let message else { return }
+    let begin = Self.threadTime()
+    editCount += try reader.receiveSyncMessageWithTextEdits(state: readers, message: message).count
+    let readersHeads = reader.heads()
+    if let answer = reader.generateSyncMessage(state: readers) {
+      _ = try writer.document.receiveSyncMessageWithTextEdits(state: writers, message: answer)
+    }
+    receiving += Self.threadTime() - begin - ownTime
+    guard readersHeads == heads else { throw TraceError.otherText("the writer's document") }
   }
 
   /// What looking at the clock adds to what is measured.
