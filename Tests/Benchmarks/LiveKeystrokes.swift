@@ -33,10 +33,11 @@ struct LiveKeystrokes {
   }
 
   mutating func type(_ trace: EditingTrace) throws {
-    let now = Date()
+    let now = Date(), writer = writer
     var first = 0
     for end in trace.ends {
-      try press(at: now) { for patch in first..<end { try writer.apply(trace.patches[patch]) } }
+      let patches = trace.patches[first..<end]
+      try press(at: now) { for patch in patches { try writer.apply(patch) } }
       first = end
     }
     guard editCount > 0 else { throw TraceError.otherText(trace.name) }
