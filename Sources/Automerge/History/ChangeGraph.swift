@@ -185,7 +185,7 @@ final class ChangeGraph {
     return list
   }
 
-  /// The same as a set. A set of one is changed in place, unless somebody still has the one before it.
+  /// The same as a set. A set of one is changed in place, unless a caller still holds the previous one.
   var headSet: Set<ChangeHash> {
     if headNames.changeCount == count { return headNames.set }
     var taken: (set: Set<ChangeHash>, changeCount: Int) = ([], 0)

@@ -1,6 +1,6 @@
 /// A set of hashes that most often is empty or has one member, and then takes no memory of its own.
 ///
-/// More members are in a hash table whose seed nobody knows.
+/// Several members are in a `Set`, whose random seed keeps a peer from choosing hashes that collide.
 struct ChangeHashSet: Equatable, Sequence {
   /// The member, if there is exactly one.
   private var only: ChangeHash?

@@ -157,7 +157,7 @@ final class FileReconciler {
     try await followTitle(key, handle)
   }
 
-  /// Whether another process has stored more of the document, or what the file contains, since this one read them. Reads it.
+  /// Reads the document and the file base from the store again. Returns whether another process has changed either.
   private func hasStoredNews(since record: NoteRecord, _ handle: DocHandle) async throws -> Bool {
     let heads = handle.document.heads()
     try await handle.takeStored()
