@@ -33,7 +33,6 @@ let package = Package(
   ],
   dependencies: [
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
-    .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
     .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
     .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
   ],
@@ -59,7 +58,7 @@ let package = Package(
       name: "NotesServer",
       dependencies: [
         "JSONRPC", "AutomergeRepo", "Automerge", "CQREncode", .product(name: "Logging", package: "swift-log"),
-        .product(name: "Crypto", package: "swift-crypto"),
+        "Cryptography",
       ],
       swiftSettings: strict),
 
@@ -70,7 +69,7 @@ let package = Package(
     .target(
       name: "AutomergeRepo",
       dependencies: [
-        "Automerge", .product(name: "Logging", package: "swift-log"), .product(name: "Crypto", package: "swift-crypto"),
+        "Automerge", .product(name: "Logging", package: "swift-log"), "Cryptography",
       ],
       swiftSettings: strict),
 
@@ -80,7 +79,7 @@ let package = Package(
     // The document: an Automerge replica in pure Swift. No I/O, no clock.
     .target(
       name: "Automerge",
-      dependencies: ["CDeflate", "CZlib", .product(name: "Crypto", package: "swift-crypto")],
+      dependencies: ["CDeflate", "CZlib", "Cryptography"],
       swiftSettings: strict),
 
     // What helps to look at documents: their content as one value, an outline, equivalence.
@@ -91,7 +90,7 @@ let package = Package(
       name: "SQLiteStorage",
       dependencies: [
         "AutomergeRepo", "FileStorage", .product(name: "GRDB", package: "GRDB.swift"),
-        .product(name: "Logging", package: "swift-log"), .product(name: "Crypto", package: "swift-crypto"),
+        .product(name: "Logging", package: "swift-log"), "Cryptography",
       ],
       swiftSettings: strict),
 
@@ -100,7 +99,7 @@ let package = Package(
       name: "PostgresStorage",
       dependencies: [
         "AutomergeRepo", "Automerge", "UV", "CPostgres", .product(name: "Logging", package: "swift-log"),
-        .product(name: "Crypto", package: "swift-crypto"),
+        "Cryptography",
       ],
       swiftSettings: strict),
 
@@ -115,7 +114,7 @@ let package = Package(
       name: "PeerNetwork",
       dependencies: [
         "AutomergeRepo", "PeerTransport", "UV", "CAvahi", .product(name: "Logging", package: "swift-log"),
-        .product(name: "Crypto", package: "swift-crypto"),
+        "Cryptography",
       ],
       swiftSettings: strict),
 
@@ -125,8 +124,7 @@ let package = Package(
       name: "SyncServer",
       dependencies: [
         "AutomergeRepo", "Automerge", "JSONRPC", "PeerTransport", "WebSocketNetwork", "UV",
-        .product(name: "Logging", package: "swift-log"),
-        .product(name: "Crypto", package: "swift-crypto"),
+        .product(name: "Logging", package: "swift-log"), "Cryptography",
       ],
       swiftSettings: strict),
 
@@ -135,20 +133,24 @@ let package = Package(
       name: "WebSocketNetwork",
       dependencies: [
         "AutomergeRepo", "Automerge", "PeerTransport", "UV", "CWslay", .product(name: "Logging", package: "swift-log"),
-        .product(name: "Crypto", package: "swift-crypto"),
+        "Cryptography",
       ],
       swiftSettings: strict),
 
     // One connection to a peer, whatever carries it: encryption, frames, handshake, limits, signs of life, reconnecting.
     .target(
       name: "PeerTransport",
-      dependencies: ["AutomergeRepo", "UV", "COpenSSL", .product(name: "Crypto", package: "swift-crypto")],
+      dependencies: ["AutomergeRepo", "UV", "COpenSSL", "Cryptography"],
       swiftSettings: strict),
 
     // libuv as Swift: loop, streams, timers, signals, work queue.
     .target(name: "UV", dependencies: ["CUV"], swiftSettings: strict),
 
+    // Hashes, signatures and encryption of OpenSSL, as Swift. No I/O, no randomness of its own.
+    .target(name: "Cryptography", dependencies: ["CCrypto"], swiftSettings: strict),
+
     // The doors to C.
+    .systemLibrary(name: "CCrypto", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"]), .brew(["openssl@3"])]),
     .systemLibrary(name: "CAvahi", providers: [.apt(["libavahi-core-dev"])]),
     .systemLibrary(name: "CUV", pkgConfig: "libuv", providers: [.apt(["libuv1-dev"]), .brew(["libuv"])]),
     .systemLibrary(name: "COpenSSL", pkgConfig: "libssl", providers: [.apt(["libssl-dev"]), .brew(["openssl@3"])]),
@@ -192,6 +194,7 @@ let package = Package(
       name: "HostileShapes",
       dependencies: ["NotesServer", "PeerNetwork", "PeerTransport", "AutomergeRepo", "Automerge", "JSONRPC"],
       path: "Tests/HostileShapes", swiftSettings: strict),
+    .testTarget(name: "CryptographyTests", dependencies: ["Cryptography"], swiftSettings: strict),
     .testTarget(name: "AutomergeTests", dependencies: ["Automerge", "TestSupport"], swiftSettings: strict),
     .testTarget(
       name: "AutomergeUtilitiesTests", dependencies: ["AutomergeUtilities", "Automerge"], swiftSettings: strict),
@@ -250,7 +253,7 @@ let package = Package(
       dependencies: [
         "PeerNetwork", "PeerTransport", "AutomergeRepo", "AutomergeRepoConformance", "Automerge", "UV",
         "RepoTestSupport", "HostilePeers",
-        "HostileShapes", "TestSupport", "NotesHarness", "JSONRPC", "notes-lsp",
+        "HostileShapes", "TestSupport", "NotesHarness", "JSONRPC",
       ], swiftSettings: strict),
     .testTarget(
       name: "SyncServerTests",
@@ -270,7 +273,7 @@ let package = Package(
       ], swiftSettings: strict),
     .testTarget(
       name: "Interop",
-      dependencies: ["Automerge", "JSONRPC", "TestSupport", "NotesHarness", "websocket-peer", "chat", "notes-lsp"],
+      dependencies: ["Automerge", "JSONRPC", "TestSupport", "NotesHarness"],
       path: "Tests/Interop",
       exclude: ["reference_peer.py", "websocket_peer.py"], swiftSettings: strict),
     // Peers of ours in a process of their own, for sessions with other implementations.
@@ -280,10 +283,10 @@ let package = Package(
     // A notes-lsp process and the editors around it, driven from outside.
     .target(
       name: "NotesHarness",
-      dependencies: ["JSONRPC", "TestSupport", .product(name: "Crypto", package: "swift-crypto")],
+      dependencies: ["JSONRPC", "TestSupport", "Cryptography"],
       path: "Tests/NotesHarness", swiftSettings: strict),
     .testTarget(
-      name: "EndToEnd", dependencies: ["NotesHarness", "Automerge", "JSONRPC", "TestSupport", "notes-lsp"],
+      name: "EndToEnd", dependencies: ["NotesHarness", "Automerge", "JSONRPC", "TestSupport"],
       path: "Tests/EndToEnd",
       exclude: [
         "check_history.py", "cutting_proxy.py", "delay_proxy.py", "doubling_proxy.py", "hostile_mdns.py",

@@ -56,26 +56,27 @@ done < <(sed -n '/^## Nothing lost/,$ s/^| [0-9a-z]* |.*| \(.*\) |$/\1/p' Source
 # Package.swift declares no more.
 allow() {
   local folder=$1; shift
-  local own='Automerge|AutomergeUtilities|AutomergeRepo|AutomergeRepoConformance|CAvahi|CDeflate|COpenSSL|CPostgres|CQREncode|CUV|CWslay|CZlib|UV|Store|SQLiteStorage|FileStorage|PostgresStorage|PeerNetwork|PeerTransport|WebSocketNetwork|JSONRPC|NotesServer|SyncServer'
+  local own='Automerge|AutomergeUtilities|AutomergeRepo|AutomergeRepoConformance|CAvahi|CCrypto|CDeflate|COpenSSL|Cryptography|CPostgres|CQREncode|CUV|CWslay|CZlib|UV|Store|SQLiteStorage|FileStorage|PostgresStorage|PeerNetwork|PeerTransport|WebSocketNetwork|JSONRPC|NotesServer|SyncServer'
   while IFS=: read -r file name; do
     case " $* " in *" $name "*) ;; *) fail "$file imports $name, which $folder may not" ;; esac
   done < <(grep -rHoE "^ *((public|internal|package|private|fileprivate|@testable|@preconcurrency) )*import ($own)\$" --include='*.swift' "Sources/$folder" 2>/dev/null | sed -E 's/:.*import /:/')
 }
 allow JSONRPC
-allow Automerge CDeflate CZlib
+allow Cryptography CCrypto
+allow Automerge Cryptography CDeflate CZlib
 allow AutomergeUtilities Automerge
-allow AutomergeRepo Automerge
+allow AutomergeRepo Automerge Cryptography
 allow AutomergeRepoConformance AutomergeRepo Automerge
 allow UV CUV
 allow FileStorage AutomergeRepo
-allow SQLiteStorage FileStorage AutomergeRepo
+allow SQLiteStorage FileStorage AutomergeRepo Cryptography
 allow Store
-allow PeerTransport AutomergeRepo Automerge UV COpenSSL
-allow PeerNetwork AutomergeRepo Automerge PeerTransport UV CAvahi
-allow WebSocketNetwork AutomergeRepo Automerge PeerTransport UV CWslay
-allow PostgresStorage AutomergeRepo Automerge UV CPostgres
-allow SyncServer JSONRPC AutomergeRepo Automerge PeerTransport WebSocketNetwork UV
-allow NotesServer JSONRPC AutomergeRepo Automerge CQREncode
+allow PeerTransport AutomergeRepo Automerge Cryptography UV COpenSSL
+allow PeerNetwork AutomergeRepo Automerge Cryptography PeerTransport UV CAvahi
+allow WebSocketNetwork AutomergeRepo Automerge Cryptography PeerTransport UV CWslay
+allow PostgresStorage AutomergeRepo Automerge Cryptography UV CPostgres
+allow SyncServer JSONRPC AutomergeRepo Automerge Cryptography PeerTransport WebSocketNetwork UV
+allow NotesServer JSONRPC AutomergeRepo Automerge Cryptography CQREncode
 
 # Foreign bytes must not be able to stop the program.
 if git grep -nE '\btry!|\bfatalError\(|\bas! |//.*\b(TODO|FIXME)\b' -- 'Sources/*.swift' 'Tests/*.swift'; then

@@ -1,4 +1,4 @@
-import Crypto
+import Cryptography
 
 /// Base58 with a checksum, the text form of document ids: the payload, then the first four bytes of its double SHA-256.
 enum Base58Check {

@@ -1,5 +1,5 @@
 import AutomergeRepo
-import Crypto
+import Cryptography
 import Foundation
 
 /// One step of a commit, already verified and hashed, so that the loop only has to send it.

@@ -5,7 +5,7 @@ import Testing
 @testable import AutomergeRepo
 
 /// Which peer's word counts, as values: no document, no network, no clock.
-@Suite struct AuthorshipTests {
+struct AuthorshipTests {
   private let carol = PeerId("carol")
   private let bob = PeerId("bob")
   private let dora = PeerId("dora")

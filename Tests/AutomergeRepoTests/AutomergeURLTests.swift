@@ -6,7 +6,7 @@ import Testing
 @testable import AutomergeRepo
 
 /// The texts by which documents are named.
-@Suite struct AutomergeURLTests {
+struct AutomergeURLTests {
   @Test func aURLHasOneTextAndComesBackFromIt() throws {
     let id = try #require(DocumentId("3BwAK2fZ3Nrgn9HRBb9yvNx9xXKX"))
     let heads = Set(try (0..<3).map { try #require(ChangeHash(bytes: [UInt8](repeating: UInt8($0), count: 32))) })

@@ -7,7 +7,7 @@ import Testing
 @testable import AutomergeRepo
 
 /// Ana, Bob and Carol on one note, all linked; Bob writes in Carol's name. Also everything honest that looks like it.
-@Suite struct BorrowedNameTests {
+struct BorrowedNameTests {
   @AutomergeRepo
   private final class Company {
     let world: RepoWorld

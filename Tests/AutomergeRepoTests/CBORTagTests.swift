@@ -5,7 +5,7 @@ import Testing
 @testable import AutomergeRepo
 
 /// Tags are dropped, or kept where a program asks for them.
-@Suite struct CBORTagTests {
+struct CBORTagTests {
   private static let keeping = CBOR.Limits.wire.keepingTags
 
   /// Tags of the standard's appendix A, of automerge-repo's encoder, and with numbers of every length.

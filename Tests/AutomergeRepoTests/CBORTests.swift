@@ -4,7 +4,7 @@ import Testing
 
 @testable import AutomergeRepo
 
-@Suite struct CBORTests {
+struct CBORTests {
   /// RFC 8949, appendix A. Tags are dropped on reading.
   private static let vectors: [(hex: String, value: CBOR)] = [
     ("00", 0), ("01", 1), ("0a", 10), ("17", 23), ("1818", 24), ("1819", 25), ("1864", 100), ("1903e8", 1000),

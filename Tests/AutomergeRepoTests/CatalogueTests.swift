@@ -7,7 +7,7 @@ import Testing
 @testable import AutomergeRepo
 
 /// Peers that share many documents and have hardly any of them in memory.
-@Suite struct CatalogueTests {
+struct CatalogueTests {
   private func heads(_ seed: UInt64) throws -> Set<ChangeHash> {
     var random = SeededGenerator(seed: seed)
     return [try #require(ChangeHash(bytes: (0..<32).map { _ in UInt8.random(in: 0...255, using: &random) }))]

@@ -8,7 +8,9 @@ import Testing
 /// A guest returns to its host's state if the host refuses what was typed.
 @Suite(.serialized) @AutomergeRepo struct DiscardedChangesTests {
   private let world = RepoWorld(random: RandomSource(SeededGenerator(seed: 1)))
+}
 
+extension DiscardedChangesTests {
   /// A policy that lets one peer read, and all others write.
   private final class ReadersPolicy: ShareAuthorizing {
     var readers: Set<PeerId> = []

@@ -3,7 +3,7 @@ import Testing
 
 @testable import AutomergeRepo
 
-@Suite struct DocumentIdTests {
+struct DocumentIdTests {
   @Test(arguments: [
     ("148vjpuxLmPtrT3kP4TEueSfUbc", "00112233445546778899aabbccddeeff"),
     ("11111111111111114Ki9Gx", "00000000000000000000000000000000"),

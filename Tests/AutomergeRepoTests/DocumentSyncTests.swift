@@ -6,7 +6,7 @@ import Testing
 @testable import AutomergeRepo
 
 /// What a document says to a peer, and what it does not, while it is searched for and while access to it changes.
-@Suite struct DocumentSyncTests {
+struct DocumentSyncTests {
   private let peer = PeerId("bob")
 
   private func isSent(_ effects: [DocumentSync.Effect]) -> Bool {

@@ -7,7 +7,7 @@ import Testing
 @testable import AutomergeRepo
 
 /// Whatever a program changes, in whichever way, is stored after `flush`, and reaches the peer.
-@Suite struct EveryDoorTests {
+struct EveryDoorTests {
   /// `NOTES_DOORS` says how many seeds.
   private static let seedCount =
     ProcessInfo.processInfo.environment["NOTES_DOORS"].flatMap(UInt64.init) ?? 250

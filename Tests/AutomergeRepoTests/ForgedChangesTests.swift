@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 /// A peer that may write, and writes in another author's name.
-@Suite struct ForgedChangesTests {
+struct ForgedChangesTests {
   @Test @AutomergeRepo func changesInOurOwnNameAreNotTakenAndOthersAre() async throws {
     let world = RepoWorld(random: RandomSource(SeededGenerator(seed: 1)))
     let ana = world.start("ana")

@@ -7,7 +7,7 @@ import Testing
 @testable import AutomergeRepo
 
 /// Which peer may send presence in whose name to the people on a document.
-@Suite struct ForgedPresenceTests {
+struct ForgedPresenceTests {
   /// Everybody may write, and some only read.
   private final class Readers: ShareAuthorizing {
     let readers: Set<PeerId>

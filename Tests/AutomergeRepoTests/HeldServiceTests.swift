@@ -8,7 +8,9 @@ import Testing
 @testable import AutomergeRepo
 
 /// A peer that may write sends messages that are small on the wire but much work to apply.
-@Suite(.serialized) struct HeldServiceTests {
+@Suite(.serialized) struct HeldServiceTests {}
+
+extension HeldServiceTests {
   @AutomergeRepo
   private final class Held {
     let world = RepoWorld(random: RandomSource(SeededGenerator(seed: 3)))

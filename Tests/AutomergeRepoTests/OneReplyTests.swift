@@ -3,7 +3,7 @@ import Foundation
 import RepoTestSupport
 import Testing
 
-@Suite struct OneReplyTests {
+struct OneReplyTests {
   @AutomergeRepo @Test func theFirstAnswerCounts() async {
     let value = await OneReply.wait(otherwise: 0) { reply in
       reply.resume(returning: 1)

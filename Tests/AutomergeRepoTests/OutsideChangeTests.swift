@@ -7,7 +7,7 @@ import Testing
 @testable import AutomergeRepo
 
 /// Documents that are changed without their handles, as a program does that binds values to them.
-@Suite struct OutsideChangeTests {
+struct OutsideChangeTests {
   @Test @AutomergeRepo func aBoundTextIsStoredAndSyncedWhereverItIsChanged() async throws {
     let world = RepoWorld(random: RandomSource(SeededGenerator(seed: 41)))
     let (ana, _) = (world.start("a"), world.start("b"))

@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 /// Networks that split and heal while people type, and machines that sleep.
-@Suite struct PartitionTests {
+struct PartitionTests {
   /// Three people who type in one note, and how long healing took.
   @AutomergeRepo
   private final class Trio {

@@ -6,7 +6,7 @@ import Testing
 @testable import AutomergeRepo
 
 /// What people are told of a peer's copy while the first sync of a large note takes many messages.
-@Suite struct PeerProgressTests {
+struct PeerProgressTests {
   private static let a = PeerId("a")
 
   @Test @AutomergeRepo func whatAPeerSendsIsCountedAndIsNothingToSendBack() async throws {

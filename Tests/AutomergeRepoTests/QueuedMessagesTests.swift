@@ -7,7 +7,7 @@ import Testing
 @testable import AutomergeRepo
 
 /// What peers send about a document while the store is being read.
-@Suite struct QueuedMessagesTests {
+struct QueuedMessagesTests {
   /// Lets every peer that knows a document write to it, and announces none.
   private final class Silent: ShareAuthorizing {
     func announce(_ document: DocumentId, to peer: PeerId) -> Bool { false }

@@ -7,7 +7,7 @@ import Testing
 @testable import AutomergeRepo
 
 /// Many peers on one document: which links carry messages, and that every peer gets everything.
-@Suite struct RelaysTests {
+struct RelaysTests {
   /// Which peers are linked to each other, and which of these links are idle from one end.
   private struct Links {
     var linked: [PeerId: Set<PeerId>] = [:]

@@ -8,7 +8,9 @@ import Testing
 /// Documents that are not in use leave memory, and come back with everything.
 @Suite(.serialized) @AutomergeRepo struct ReleaseTests {
   private let world = RepoWorld(random: RandomSource(SeededGenerator(seed: 1)))
+}
 
+extension ReleaseTests {
   /// A document of `ana`'s that no part of the program holds, stored if `isStored`.
   private func document(_ text: String, isStored: Bool = true) async throws -> DocumentId {
     let repo = world.start("ana")

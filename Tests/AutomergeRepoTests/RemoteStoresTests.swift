@@ -7,7 +7,7 @@ import Testing
 @testable import AutomergeRepo
 
 /// What is known of the stores of peers: what is shared with them, and the heads of documents there.
-@Suite struct RemoteStoresTests {
+struct RemoteStoresTests {
   /// Three peers in a row, `a`, `b`, `c`, of which each tells its store's id.
   @AutomergeRepo
   private func row(seed: UInt64) async throws -> RepoWorld {

@@ -7,7 +7,7 @@ import Testing
 @testable import AutomergeRepo
 
 /// Looking for documents, and which peers may have them.
-@Suite struct RepoFindTests {
+struct RepoFindTests {
   @AutomergeRepo
   private final class Policy: ShareAuthorizing {
     var grants: [PeerId: Access] = [:]

@@ -4,7 +4,7 @@ import Testing
 
 @testable import AutomergeRepo
 
-@Suite struct RepoMessageTests {
+struct RepoMessageTests {
   private static let document = DocumentId(bytes: Array(1...16)) ?? DocumentId.random(using: &fallback)
   nonisolated(unsafe) private static var fallback = SystemRandomNumberGenerator()
 

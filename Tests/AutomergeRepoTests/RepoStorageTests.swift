@@ -8,7 +8,7 @@ import Testing
 @testable import AutomergeRepo
 
 /// What a repo has in its store, and when.
-@Suite struct RepoStorageTests {
+struct RepoStorageTests {
   @Test @AutomergeRepo func editsAreStoredInGroups() async throws {
     let world = RepoWorld(random: RandomSource(SeededGenerator(seed: 1)))
     let repo = world.start("a")

@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 /// Repos over a simulated network, until they agree.
-@Suite struct RepoSyncTests {
+struct RepoSyncTests {
   @Test @AutomergeRepo func aDocumentReachesThePeersAndEditsFollow() async throws {
     let world = RepoWorld(random: RandomSource(SeededGenerator(seed: 1)))
     for name in ["a", "b", "c"] { world.start(name) }

@@ -7,7 +7,7 @@ import Testing
 @testable import AutomergeRepo
 
 /// How long a search takes, in the time of a simulated network.
-@Suite struct SearchTimeTests {
+struct SearchTimeTests {
   @AutomergeRepo
   private final class Search {
     private(set) var outcome: FindOutcome?

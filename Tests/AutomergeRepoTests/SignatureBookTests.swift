@@ -5,7 +5,7 @@ import Testing
 @testable import AutomergeRepo
 
 /// Signing and its books as values: no network, no clock.
-@Suite struct SignatureBookTests {
+struct SignatureBookTests {
   private let carol: ChangeSigner
   private let mallory: ChangeSigner
   private let actor: ActorId

@@ -7,7 +7,7 @@ import Testing
 @testable import AutomergeRepo
 
 /// Ana, Bob and Carol, who sign what they write; and Bob, who writes in Carol's name while she is away.
-@Suite struct SignedChangesTests {
+struct SignedChangesTests {
   @AutomergeRepo
   private final class Company {
     let world: RepoWorld

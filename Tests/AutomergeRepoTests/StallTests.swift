@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 /// A network that loses messages silently, which no transport of ours does, and what heals it.
-@Suite struct StallTests {
+struct StallTests {
   @Test(arguments: 1...20) @AutomergeRepo func whatWasLostSilentlyIsHealedByTheChecks(seed: UInt64) async throws {
     var random = SeededGenerator(seed: seed)
     let world = RepoWorld(random: RandomSource(SeededGenerator(seed: seed)))

@@ -4,7 +4,7 @@ import Testing
 
 @testable import AutomergeRepo
 
-@Suite struct StorageScheduleTests {
+struct StorageScheduleTests {
   @Test func changesAreGatheredThenWritten() {
     var schedule = StorageSchedule()
     #expect(schedule.receive(.changed) == [.startTimer(.milliseconds(50))])
@@ -34,7 +34,7 @@ import Testing
   }
 }
 
-@Suite struct EphemeralGateTests {
+struct EphemeralGateTests {
   private func message(_ sender: String, _ session: String, _ count: UInt64, bytes: Int = 1) throws
     -> RepoMessage.EphemeralMessage
   {
@@ -177,7 +177,7 @@ import Testing
   }
 }
 
-@Suite struct SyncHeaderTests {
+struct SyncHeaderTests {
   @Test func theSizesAreRead() throws {
     let hash = [UInt8](repeating: 7, count: 32)
     var bytes: [UInt8] = [0x42, 1] + hash

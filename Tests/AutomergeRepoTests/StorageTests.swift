@@ -4,7 +4,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite struct StorageTests {
+struct StorageTests {
   @Test func filesOutliveTheStoreAndStayInside() async throws {
     let directory = try TemporaryDirectory()
     let root = URL(fileURLWithPath: directory.file("deep/er/store"))

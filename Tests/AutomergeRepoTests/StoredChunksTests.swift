@@ -6,7 +6,7 @@ import Testing
 @testable import AutomergeRepo
 
 /// Reading a document from its rows in a store.
-@Suite struct StoredChunksTests {
+struct StoredChunksTests {
   /// A store has rows in the order of their hashes, so nearly every change waits for one that comes later: for more of them than a
   /// document lets wait for what never comes.
   @Test func aDocumentOfThousandsOfChunksIsReadWhole() async throws {

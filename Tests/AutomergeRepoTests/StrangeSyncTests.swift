@@ -7,7 +7,7 @@ import Testing
 @testable import AutomergeRepo
 
 /// Sync messages that can be read but that no honest peer would send.
-@Suite struct StrangeSyncTests {
+struct StrangeSyncTests {
   private let bob = PeerId("bob")
 
   private func message(heads: [ChangeHash] = [], need: [ChangeHash] = []) -> Data {

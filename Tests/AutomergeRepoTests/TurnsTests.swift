@@ -7,7 +7,7 @@ import Testing
 @testable import AutomergeRepo
 
 /// A document with many peers: sending everything to all of them takes several turns.
-@Suite struct TurnsTests {
+struct TurnsTests {
   private let document: Document
   private var sync = DocumentSync(phase: .ready)
   private var random = SeededGenerator(seed: 21)

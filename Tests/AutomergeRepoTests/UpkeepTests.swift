@@ -7,7 +7,7 @@ import Testing
 @testable import AutomergeRepo
 
 /// What is done at intervals costs in proportion to what has happened, and not to what exists.
-@Suite struct UpkeepTests {
+struct UpkeepTests {
   @Test @AutomergeRepo func checksLookOnlyAtWhatSomethingHasHappenedToOrIsNotWell() async throws {
     let world = RepoWorld(random: RandomSource(SeededGenerator(seed: 7)))
     let (a, b) = (world.start("a"), world.start("b"))

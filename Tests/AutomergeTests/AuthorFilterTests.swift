@@ -5,7 +5,7 @@ import Testing
 @testable import Automerge
 
 /// Changes of which some are not to be taken, as chunks: one on top of the other, and in branches.
-@Suite struct AuthorFilterTests {
+struct AuthorFilterTests {
   private struct Story {
     let base: Document
     let full: Document

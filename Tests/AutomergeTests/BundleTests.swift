@@ -6,7 +6,9 @@ import Testing
 
 /// Bundles: several changes in one set of columns.
 @Suite(.enabled(if: Vectors.arePresent, Comment(rawValue: Vectors.absence)))
-struct BundleTests {
+struct BundleTests {}
+
+extension BundleTests {
   private static let names = Vectors.documentNames().filter { name in
     ((try? Vectors.load(name))?.json["bundle"]).map { !$0.isNull } ?? false
   }

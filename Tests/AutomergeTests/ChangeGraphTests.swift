@@ -4,7 +4,7 @@ import Testing
 @testable import Automerge
 
 /// What one side lacks of the other side's history.
-@Suite struct ChangeGraphTests {
+struct ChangeGraphTests {
   /// Changes on top of the heads, of one head, or of changes from long ago.
   private func graph(_ count: Int, _ random: inout SeededGenerator) -> ChangeGraph {
     let graph = ChangeGraph()

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// A document goes on as if some changes had never come.
-@Suite struct DiscardTests {
+struct DiscardTests {
   private func document(_ words: String...) throws -> (document: Document, text: ObjId, hashes: [ChangeHash]) {
     let document = Document(textEncoding: .utf8)
     let text = try document.putObject(obj: .ROOT, key: "content", ty: .Text)

@@ -5,7 +5,7 @@ import Testing
 @testable import Automerge
 
 /// Documents as JSON.
-@Suite struct DumpTests {
+struct DumpTests {
   /// To Foundation's parser, keys that are canonically equivalent are one.
   private static let names = Vectors.documentNames().filter { !$0.hasPrefix("mapkeys") }
 

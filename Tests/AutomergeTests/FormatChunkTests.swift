@@ -3,7 +3,7 @@ import Testing
 
 @testable import Automerge
 
-@Suite struct FormatChunkTests {
+struct FormatChunkTests {
   private static let change =
     "856f4a83c3852f3c01480001aa010105016d000a0104020411041305150734024205560557047002000202000002020200037f0000027e00037e016b0174000202027e010402017e26000216686961620400"
   private static let secondChange =

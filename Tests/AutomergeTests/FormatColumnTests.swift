@@ -4,7 +4,7 @@ import Testing
 
 @testable import Automerge
 
-@Suite struct FormatColumnTests {
+struct FormatColumnTests {
   @Test func ascendingIdsAreOneRun() throws {
     var encoder = DeltaEncoder()
     encoder.appendAscending(1, count: 4)

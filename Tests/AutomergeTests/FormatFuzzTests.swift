@@ -4,7 +4,7 @@ import Testing
 @testable import Automerge
 
 /// Random bytes through every decoder: errors are fine, traps and endless loops are not.
-@Suite struct FormatFuzzTests {
+struct FormatFuzzTests {
   /// Bytes in which small numbers, the ends of the integer ranges and zeros are frequent.
   private func hostileBytes(_ random: inout SeededGenerator) -> [UInt8] {
     var bytes: [UInt8] = []

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Automerge
 
-@Suite struct FormatIntegerTests {
+struct FormatIntegerTests {
   @Test func unsignedIntegersRoundTripInMinimalLength() throws {
     let values: [(UInt64, Int)] = [
       (0, 1), (127, 1), (128, 2), (16383, 2), (16384, 3), (UInt64(UInt32.max), 5), (1 << 62, 9), (1 << 63, 10),

@@ -43,7 +43,7 @@ private func decodeAll<Item: RunItem>(_ bytes: [UInt8], mode: ColumnMode) throws
   return rows
 }
 
-@Suite struct FormatRunLengthTests {
+struct FormatRunLengthTests {
   @Test func theWorkedExampleIsEncodedByteForByte() throws {
     func encoded(_ rows: [UInt64?]) -> String {
       var encoder = RunLengthEncoder<UInt64>()

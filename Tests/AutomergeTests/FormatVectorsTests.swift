@@ -5,7 +5,9 @@ import Testing
 
 /// Takes every change and document of the vectors apart into columns and writes each column again.
 @Suite(.enabled(if: Vectors.arePresent, Comment(rawValue: Vectors.absence)))
-struct FormatVectorsTests {
+struct FormatVectorsTests {}
+
+extension FormatVectorsTests {
   /// The column decoded and encoded again, by its type.
   private func rewrite(_ spec: ColumnSpec, _ bytes: ArraySlice<UInt8>, _ mode: ColumnMode) throws -> [UInt8] {
     switch spec.kind {

@@ -4,7 +4,7 @@ import Testing
 @testable import Automerge
 
 /// A person who writes under a new actor after each start, and wants to undo what was written before.
-@Suite struct FormerActorTests {
+struct FormerActorTests {
   private let document = Document()
   private let text: ObjId
 

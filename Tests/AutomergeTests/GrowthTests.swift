@@ -5,7 +5,9 @@ import Testing
 @testable import Automerge
 
 /// What something costs for each element does not grow with the number of elements. Measured as processor time, at two sizes.
-@Suite(.serialized) struct GrowthTests {
+@Suite(.serialized) struct GrowthTests {}
+
+extension GrowthTests {
   /// How much dearer an element may be among sixteen times as many. A quadratic cost would be sixteen times.
   private static let limit = 5.0
   private static let factor = 16

@@ -5,7 +5,7 @@ import Testing
 @testable import Automerge
 
 /// What stops the reference core, or makes it lose data, and what we do instead.
-@Suite struct HostileInputTests {
+struct HostileInputTests {
   /// An unoptimised build is twenty to forty times as slow; the promise is 10 ms of the processor.
   static let mostSeconds = 0.4
 

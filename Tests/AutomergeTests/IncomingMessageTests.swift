@@ -5,7 +5,7 @@ import Testing
 @testable import Automerge
 
 /// Large messages of peers, read away from the document and taken in by portions.
-@Suite struct IncomingMessageTests {
+struct IncomingMessageTests {
   private func note(_ content: String = "start") throws -> (Document, ObjId) {
     let document = Document()
     let text = try document.putObject(obj: .ROOT, key: "content", ty: .Text)

@@ -5,7 +5,7 @@ import Testing
 @testable import Automerge
 
 /// The fuzzers' first inputs, changed at random: a short run of what `make fuzz` does at length.
-@Suite struct MutationTests {
+struct MutationTests {
   private static let corpus = Vectors.packageRoot.appending(path: "Tests/Fuzz/Corpus")
 
   private static func inputs(_ name: String) throws -> [(name: String, bytes: [UInt8])] {

@@ -3,7 +3,7 @@ import Foundation
 import Testing
 
 /// What a program written against automerge-swift names: it compiles here as it stands, with the same types.
-@Suite struct PublicNamesTests {
+struct PublicNamesTests {
   @Test func editingHasTheSameSignatures() throws {
     let document = Document(textEncoding: .unicodeScalar, logLevel: .errorOnly)
     let actor: ActorId = document.actor

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Automerge
 
-@Suite struct SyncBloomFilterTests {
+struct SyncBloomFilterTests {
   private func hashes(_ count: Int, seed: UInt64) -> [ChangeHash] {
     var random = SeededGenerator(seed: seed)
     return (0..<count).compactMap { _ in

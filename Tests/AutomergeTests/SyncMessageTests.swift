@@ -4,7 +4,7 @@ import Testing
 
 @testable import Automerge
 
-@Suite struct SyncMessageTests {
+struct SyncMessageTests {
   @Test func theWorkedExampleRoundTrips() throws {
     let hex =
       "4201c5b11e48116d7887ecb8226f4f691f22ba965769b863339d79b47b3b8671edc500010006020a07b942b600020284"

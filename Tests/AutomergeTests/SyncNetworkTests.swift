@@ -147,7 +147,7 @@ extension Network.Replica {
   }
 }
 
-@Suite struct SyncNetworkTests {
+struct SyncNetworkTests {
   @Test(arguments: 0..<24 as Range<UInt64>)
   func replicasBecomeEqualWhateverHappensToThemAndTheirMessages(seed: UInt64) throws {
     var random = SeededGenerator(seed: seed)

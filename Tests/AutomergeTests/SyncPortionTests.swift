@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// What a peer lacks comes in messages of bounded size.
-@Suite struct SyncPortionTests {
+struct SyncPortionTests {
   @Test func aPeerThatLacksMuchGetsItInSeveralMessages() throws {
     let (ana, ben) = (Document(), Document())
     let text = try ana.putObject(obj: .ROOT, key: "content", ty: .Text)

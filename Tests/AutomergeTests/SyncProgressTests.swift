@@ -101,7 +101,7 @@ private func run(_ a: Side, _ b: Side, limit: Int = 50) throws -> Int {
   return count
 }
 
-@Suite struct SyncProgressTests {
+struct SyncProgressTests {
   @Test(arguments: 0..<60 as Range<UInt64>)
   func anyTwoHistoriesBecomeEqual(seed: UInt64) throws {
     var random = SeededGenerator(seed: seed)

@@ -6,7 +6,9 @@ import Testing
 
 /// The sync sessions of the vectors, with documents: each message must be the one the reference sent.
 @Suite(.enabled(if: Vectors.arePresent, Comment(rawValue: Vectors.absence)))
-struct SyncTranscriptTests {
+struct SyncTranscriptTests {}
+
+extension SyncTranscriptTests {
   private final class Side {
     var document: Document
     var state = SyncState()

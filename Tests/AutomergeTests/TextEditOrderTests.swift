@@ -4,7 +4,7 @@ import Testing
 @testable import Automerge
 
 /// Text edits tell whether new text stands before what was deleted beside it, or behind it.
-@Suite struct TextEditOrderTests {
+struct TextEditOrderTests {
   private let document = Document()
   private let content: ObjId
 

@@ -5,7 +5,9 @@ import Testing
 @testable import Automerge
 
 @Suite(.enabled(if: Vectors.arePresent, Comment(rawValue: Vectors.absence)))
-struct VectorsDocumentTests {
+struct VectorsDocumentTests {}
+
+extension VectorsDocumentTests {
   @Test(arguments: Vectors.documentNames())
   func savedDocumentsLoadAndSaveTheSame(name: String) throws {
     let vector = try Vectors.load(name)

@@ -6,7 +6,9 @@ import Testing
 
 /// Odd and malformed files: a typed error or a document that saves and loads, never a trap, and soon.
 @Suite(.enabled(if: Vectors.arePresent, Comment(rawValue: Vectors.absence)))
-struct VectorsNegativeTests {
+struct VectorsNegativeTests {}
+
+extension VectorsNegativeTests {
   @Test(arguments: ["negative", "upstream"])
   func oddFilesLoadOrAreRefusedWithATypedError(folder: String) throws {
     var slowest = (name: "", seconds: 0.0)

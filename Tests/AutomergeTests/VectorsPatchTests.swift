@@ -6,7 +6,9 @@ import Testing
 
 /// The patches that the reference core gives between past states.
 @Suite(.enabled(if: Vectors.arePresent, Comment(rawValue: Vectors.absence)))
-struct VectorsPatchTests {
+struct VectorsPatchTests {}
+
+extension VectorsPatchTests {
   @Test(arguments: Vectors.documentNames())
   func differencesAreTheReferencesPatches(name: String) throws {
     let vector = try Vectors.load(name)

@@ -6,7 +6,9 @@ import Testing
 
 /// The edits that made the vectors, done again: the same edits give the same changes.
 @Suite(.enabled(if: Vectors.arePresent, Comment(rawValue: Vectors.absence)))
-struct VectorsScriptTests {
+struct VectorsScriptTests {}
+
+extension VectorsScriptTests {
   @Test(arguments: Vectors.documentNames())
   func scriptsGiveTheSameHashes(name: String) throws {
     let vector = try Vectors.load(name)

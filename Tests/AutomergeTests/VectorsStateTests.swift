@@ -6,7 +6,9 @@ import Testing
 
 /// What the vectors say of values, conflicts, marks, past states and cursors.
 @Suite(.enabled(if: Vectors.arePresent, Comment(rawValue: Vectors.absence)))
-struct VectorsStateTests {
+struct VectorsStateTests {}
+
+extension VectorsStateTests {
   /// To a dictionary of Swift, canonically equivalent keys are one.
   private static let names = Vectors.documentNames().filter { !$0.hasPrefix("mapkeys") }
 

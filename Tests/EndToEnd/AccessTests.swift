@@ -6,7 +6,9 @@ import Testing
 
 /// People's access to a note: their editors always know it, and the service enforces it.
 @Suite(.ownThreads, .enabled(if: Requirements.binary, Requirements.binaryComment))
-struct AccessTests: HostAndGuestTests {
+struct AccessTests: HostAndGuestTests {}
+
+extension AccessTests {
   @Test func whatOneMayDoIsSaidOnJoiningAndInTheStatusAndAfterARestartOffline() throws {
     let pair = try HostAndGuest("read")
     #expect(pair.joined["access"] == "read")

@@ -17,7 +17,9 @@ struct AgendaTests {
     let made = try process.request("notes/create", ["title": "Weekly", "kind": "meeting"])
     id = try #require(made["id"]?.stringValue)
   }
+}
 
+extension AgendaTests {
   private func add(_ titles: String...) throws {
     for title in titles {
       try process.request(

@@ -10,7 +10,9 @@ import Testing
   .enabled(
     if: NetworkNamespaces.problem == nil,
     "SKIPPED: network namespaces are not allowed here: \(NetworkNamespaces.problem ?? "")"))
-struct AwkwardNetworkTests {
+struct AwkwardNetworkTests {}
+
+extension AwkwardNetworkTests {
   /// Its folder is not in every user's `PATH`.
   private static let responder =
     NotesBinary.find("avahi-daemon")

@@ -6,7 +6,9 @@ import Testing
 
 /// Each person's screen shows the other person's caret, even while it moves only because the text changes.
 @Suite(.serialized, .ownThreads, .enabled(if: Requirements.editors, Requirements.editorsComment))
-struct CaretTests {
+struct CaretTests {}
+
+extension CaretTests {
   @Test func vimsCaretIsSeenInEmacs() throws { try watch(VimUnderTest.self, EmacsUnderTest.self) }
   @Test func emacsesCaretIsSeenInVim() throws { try watch(EmacsUnderTest.self, VimUnderTest.self) }
 

@@ -6,7 +6,9 @@ import Testing
 
 /// The list of notes: searching, news of other people's changes, and files that other programs write.
 @Suite(.ownThreads, .enabled(if: Requirements.binary, Requirements.binaryComment))
-struct CatalogueTests {
+struct CatalogueTests {}
+
+extension CatalogueTests {
   private func titles(_ process: NotesProcess, _ query: String) throws -> [String] {
     (try process.request("notes/list", ["query": .string(query)])["notes"]?.arrayValue ?? [])
       .compactMap { $0["title"]?.stringValue }.sorted()

@@ -10,7 +10,9 @@ import Testing
 ///
 /// `NOTES_CHAOS=200` runs as many seeds, `NOTES_CHAOS_SEEDS=17,18` just these.
 @Suite(.serialized, .ownThreads, .enabled(if: Requirements.editors, Requirements.editorsComment))
-struct ChaosTests {
+struct ChaosTests {}
+
+extension ChaosTests {
   private static let seeds: [UInt64] =
     numbers(fromEnvironment: "NOTES_CHAOS_SEEDS")?.map { UInt64($0) }
     ?? (1...(numbers(fromEnvironment: "NOTES_CHAOS")?.first.map { UInt64(max(1, $0)) } ?? 2)).map(\.self)

@@ -3,7 +3,9 @@ import NotesHarness
 import TestSupport
 import Testing
 
-@Suite(.ownThreads) struct ChildProcessTests {
+@Suite(.ownThreads) struct ChildProcessTests {}
+
+extension ChildProcessTests {
   @Test(arguments: [ChildProcess.Input.pipe, .socket, .terminal])
   func whatIsWrittenComesBackFromCat(input: ChildProcess.Input) throws {
     let child = try ChildProcess(["cat"], input: input)

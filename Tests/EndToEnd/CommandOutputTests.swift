@@ -5,7 +5,9 @@ import Testing
 
 /// What commands do when their output cannot be written, and with input that is not text.
 @Suite(.ownThreads, .enabled(if: Requirements.binary, Requirements.binaryComment))
-struct CommandOutputTests {
+struct CommandOutputTests {}
+
+extension CommandOutputTests {
   /// Runs a command of a person in a shell, with what follows it in the script.
   private func run(
     _ user: NotesUser, _ arguments: [String], _ rest: String, before: String = ""

@@ -6,7 +6,9 @@ import Testing
 
 /// The subcommands for notes, alone on a store and beside running services.
 @Suite(.ownThreads, .enabled(if: Requirements.binary, Requirements.binaryComment))
-struct CommandTests {
+struct CommandTests {}
+
+extension CommandTests {
   private struct Result {
     var exit: ChildProcess.Exit
     var output: String

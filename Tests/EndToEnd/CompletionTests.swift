@@ -5,7 +5,9 @@ import Testing
 
 /// The words that a shell offers when a person presses the completion key.
 @Suite(.enabled(if: Requirements.binary, Requirements.binaryComment))
-struct CompletionTests {
+struct CompletionTests {}
+
+extension CompletionTests {
   /// Loads the script that `make install` installs into a bash, and returns what that bash offers for the last word.
   private func offers(_ words: String..., notes: String, _ folder: TemporaryDirectory) throws -> [String] {
     let binary = try #require(NotesBinary.path)

@@ -6,7 +6,9 @@ import Testing
 
 /// What the screens of both editors say of a buffer in each condition, compared with the table in `Conditions.md`.
 @Suite(.ownThreads, .enabled(if: Requirements.editors, Requirements.editorsComment))
-struct ConditionTests {
+struct ConditionTests {}
+
+extension ConditionTests {
   static let kinds = [VimUnderTest.kind, EmacsUnderTest.kind]
 
   // MARK: Journeys

@@ -6,7 +6,9 @@ import Testing
 
 /// The buffer that stays when a note is deleted.
 @Suite(.ownThreads, .enabled(if: Requirements.editors, Requirements.editorsComment))
-struct DeletedNoteTests {
+struct DeletedNoteTests {}
+
+extension DeletedNoteTests {
   @Test(arguments: [VimUnderTest.kind, EmacsUnderTest.kind])
   func theBufferOfADeletedNoteIsNoNoteAfterARestartOfTheService(kind: String) throws {
     let person = try Person(kind)

@@ -6,7 +6,9 @@ import Testing
 
 /// The findings of `notes-lsp doctor`, and its advice.
 @Suite(.ownThreads, .enabled(if: Requirements.binary, Requirements.binaryComment))
-struct DoctorTests {
+struct DoctorTests {}
+
+extension DoctorTests {
   private struct Finding {
     var isGood: Bool
     var text: String

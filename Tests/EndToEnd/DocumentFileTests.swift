@@ -5,7 +5,9 @@ import Testing
 
 /// The commands that inspect files.
 @Suite(.ownThreads, .enabled(if: Requirements.binary, Requirements.binaryComment))
-struct DocumentFileTests {
+struct DocumentFileTests {}
+
+extension DocumentFileTests {
   /// A change that makes a text of two characters, and a second change that deletes the first character, as the
   /// reference implementation writes them.
   private static let changes = [

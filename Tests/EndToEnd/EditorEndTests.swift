@@ -5,7 +5,9 @@ import Testing
 
 /// How an editor ends when its terminal is closed.
 @Suite(.ownThreads, .enabled(if: Requirements.editors, Requirements.editorsComment))
-struct EditorEndTests {
+struct EditorEndTests {}
+
+extension EditorEndTests {
   /// The hang-up reaches both processes, or the machine shuts down: the service may end before the editor has sent its
   /// last request. Emacs used to wait for the answer forever, with a whole core and ever more memory.
   @Test(arguments: ["vim", "emacs"]) func anEditorEndsWithItsTerminalThoughItsServiceEndsBesideIt(kind: String) throws {

@@ -6,7 +6,9 @@ import Testing
 
 /// Searching, importing, exporting and meetings, with the commands of both editors on real terminals.
 @Suite(.serialized, .ownThreads, .enabled(if: Requirements.editors, Requirements.editorsComment))
-struct EditorExchangeTests {
+struct EditorExchangeTests {}
+
+extension EditorExchangeTests {
   @Test func wordsAreFoundAndFilesGoOutAndInFromVim() throws { try exchange(VimUnderTest.self) }
   @Test func wordsAreFoundAndFilesGoOutAndInFromEmacs() throws { try exchange(EmacsUnderTest.self) }
 

@@ -6,7 +6,9 @@ import Testing
 
 /// Editors and the files of notes, beyond opening and saving: other names, links, recovery after a crash.
 @Suite(.serialized, .ownThreads, .enabled(if: Requirements.editors, Requirements.editorsComment))
-struct EditorFileCommandTests {
+struct EditorFileCommandTests {}
+
+extension EditorFileCommandTests {
   /// A saved note of one line in the editor.
   private func savedNote<Editor: EditorUnderTest>(
     _ kind: Editor.Type, seed: UInt64

@@ -6,7 +6,9 @@ import Testing
 
 /// Notes and their files in real editors: saving, saving that fails, and writing by other programs.
 @Suite(.serialized, .ownThreads, .enabled(if: Requirements.editors, Requirements.editorsComment))
-struct EditorFileTests {
+struct EditorFileTests {}
+
+extension EditorFileTests {
   /// Also if the person's settings make the editor read changed files again by itself.
   @Test(arguments: [false, true]) func vimMergesWhatAnotherProgramWrites(readsAgain: Bool) throws {
     try mergeOutside(VimUnderTest.self, readsAgain)

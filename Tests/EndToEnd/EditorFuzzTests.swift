@@ -9,7 +9,9 @@ import Testing
 /// `NOTES_FUZZ_COMMANDS` is the number of commands each editor performs, `NOTES_FUZZ_SEEDS` the list of seeds,
 /// `NOTES_FUZZ_DELAY` the longest delay between an editor and its service in milliseconds.
 @Suite(.serialized, .ownThreads, .enabled(if: Requirements.editors, Requirements.editorsComment))
-struct EditorFuzzTests {
+struct EditorFuzzTests {}
+
+extension EditorFuzzTests {
   static let commandCount = numbers(fromEnvironment: "NOTES_FUZZ_COMMANDS")?.first ?? 40
   static let seeds = (numbers(fromEnvironment: "NOTES_FUZZ_SEEDS") ?? [1]).map { UInt64($0) }
   static let delay = Duration.milliseconds(numbers(fromEnvironment: "NOTES_FUZZ_DELAY")?.first ?? 50)

@@ -24,7 +24,9 @@ struct EditorInvitationTests {
   }
 
   private let askedAgainAfter: Duration = .seconds(2)
+}
 
+extension EditorInvitationTests {
   /// Asks for the status until the editor shows it: at first, changes may still be on their way.
   private func ask(_ editor: any EditorUnderTest, until part: String, _ question: () throws -> Void) throws {
     let deadline = ContinuousClock.now + Patience.hang

@@ -7,7 +7,9 @@ import Testing
 /// News lines of the service, on real terminals: the editor shows each on one line, and none swallows a key of the
 /// person.
 @Suite(.serialized, .ownThreads, .enabled(if: Requirements.editors, Requirements.editorsComment))
-struct EditorNewsTests {
+struct EditorNewsTests {}
+
+extension EditorNewsTests {
   @Test func vimShowsWhatAPeerDidLastOnOneLine() throws { try show(VimUnderTest.self) }
 
   @Test func emacsShowsWhatAPeerDidLastOnOneLine() throws { try show(EmacsUnderTest.self) }

@@ -6,7 +6,9 @@ import Testing
 
 /// What people do, in real editors on real terminals.
 @Suite(.serialized, .ownThreads, .enabled(if: Requirements.editors, Requirements.editorsComment))
-struct EditorScenarioTests {
+struct EditorScenarioTests {}
+
+extension EditorScenarioTests {
   @Test func sharedFromVimJoinedInEmacs() throws {
     try typeToEachOther(VimUnderTest.self, EmacsUnderTest.self)
   }

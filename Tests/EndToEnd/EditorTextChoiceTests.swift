@@ -6,7 +6,9 @@ import Testing
 
 /// A document of another program, in which a person chooses the text to edit, on real terminals.
 @Suite(.serialized, .ownThreads, .enabled(if: Requirements.editors, Requirements.editorsComment))
-struct EditorTextChoiceTests {
+struct EditorTextChoiceTests {}
+
+extension EditorTextChoiceTests {
   @Test func vimOffersTheTextsOfADocument() throws {
     try choose(VimUnderTest.self) { terminal in
       try terminal.press("Down")

@@ -5,7 +5,9 @@ import Testing
 
 /// Undo in real editors: it undoes the person's own words, whatever others typed since.
 @Suite(.serialized, .ownThreads, .enabled(if: Requirements.editors, Requirements.editorsComment))
-struct EditorUndoTests {
+struct EditorUndoTests {}
+
+extension EditorUndoTests {
   @Test func undoInVimTakesBackOnlyOnesOwnWords() throws { try undoOwnWords(VimUnderTest.self, EmacsUnderTest.self) }
   @Test func undoInEmacsTakesBackOnlyOnesOwnWords() throws { try undoOwnWords(EmacsUnderTest.self, VimUnderTest.self) }
 

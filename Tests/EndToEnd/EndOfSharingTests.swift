@@ -6,7 +6,9 @@ import Testing
 
 /// The news when either side ends the sharing of a note, and whom the host can invite then.
 @Suite(.ownThreads, .enabled(if: Requirements.binary, Requirements.binaryComment))
-struct EndOfSharingTests: HostAndGuestTests {
+struct EndOfSharingTests: HostAndGuestTests {}
+
+extension EndOfSharingTests {
   @Test func aGuestFromWhomTheNoteIsTakenHearsOfItAndKeepsItAsItsOwn() throws {
     let pair = try HostAndGuest("read")
     try pair.setAccess("none")

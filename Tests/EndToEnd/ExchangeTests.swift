@@ -6,7 +6,9 @@ import Testing
 
 /// Export and import of notes as files, by the protocol and by the subcommands.
 @Suite(.ownThreads, .enabled(if: Requirements.binary, Requirements.binaryComment))
-struct ExchangeTests {
+struct ExchangeTests {}
+
+extension ExchangeTests {
   private func read(_ path: String?) -> String? { path.flatMap { try? String(contentsOfFile: $0, encoding: .utf8) } }
 
   private func export(_ note: OpenNote, to path: String, _ format: String? = nil) throws -> String {

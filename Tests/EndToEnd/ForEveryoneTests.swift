@@ -7,7 +7,9 @@ import Testing
 /// What one process does for others: it deletes a note for everyone, and passes on requests that only the process with
 /// the network can carry out.
 @Suite(.ownThreads, .enabled(if: Requirements.binary, Requirements.binaryComment))
-struct ForEveryoneTests {
+struct ForEveryoneTests {}
+
+extension ForEveryoneTests {
   private func exists(_ path: String) -> Bool { FileManager.default.fileExists(atPath: path) }
 
   private func path(_ process: NotesProcess) throws -> String {

@@ -6,7 +6,9 @@ import Testing
 
 /// History, restoring and undo over standard input, with a peer.
 @Suite(.ownThreads, .enabled(if: Requirements.binary, Requirements.binaryComment))
-struct HistoryTests {
+struct HistoryTests {}
+
+extension HistoryTests {
   private struct Table {
     let ana: OpenNote
     let ben: JoinedNote

@@ -10,7 +10,9 @@ import Testing
   .enabled(
     if: NetworkNamespaces.problem == nil,
     "SKIPPED: network namespaces are not allowed here: \(NetworkNamespaces.problem ?? "")"))
-struct HostileDiscoveryTests {
+struct HostileDiscoveryTests {}
+
+extension HostileDiscoveryTests {
   /// Memory that a process holds, in bytes.
   private func residentByteCount(of process: NotesProcess) throws -> Int {
     let text = try String(contentsOfFile: "/proc/\(process.child.processId)/statm", encoding: .utf8)

@@ -6,7 +6,9 @@ import Testing
 
 /// The output of commands on a terminal for a document from a hostile sender.
 @Suite(.ownThreads, .enabled(if: Requirements.editors, Requirements.editorsComment))
-struct HostileDocumentTests {
+struct HostileDocumentTests {}
+
+extension HostileDocumentTests {
   /// The output of a command for a document on a terminal, without line feeds.
   private func shown(_ document: Document, _ command: [String]) throws -> String {
     let user = try NotesUser("Ana")

@@ -7,7 +7,9 @@ import Testing
 /// Bytes that no editor should send: the process answers them, and continues unless it can no longer find the next
 /// frame.
 @Suite(.ownThreads, .enabled(if: Requirements.binary, Requirements.binaryComment))
-struct HostileInputTests {
+struct HostileInputTests {}
+
+extension HostileInputTests {
   @Test(arguments: [
     "Content-Length: 1073741825\r\n\r\n", "Content-Length: 99999999999999999999999\r\n\r\n",
     "Content-Length: -1\r\n\r\n",

@@ -5,7 +5,9 @@ import Testing
 
 /// `make install` and `make uninstall`, with a program that is already built and a home folder of the test's own.
 @Suite(.ownThreads, .enabled(if: Requirements.binary, Requirements.binaryComment))
-struct InstallTests {
+struct InstallTests {}
+
+extension InstallTests {
   private static let checkout = NotesBinary.packageRoot
 
   /// A home folder with a prefix in it, and with store and notes in their default places.

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// The plugins and the manual where `make install` or a tarball has put them.
-@Suite struct InstalledPluginTests {
+struct InstalledPluginTests {
   /// Installs a program that does nothing, and returns the folder.
   private func install(in folder: TemporaryDirectory) throws -> String {
     let (prefix, program) = (folder.file("un packed"), folder.file("program"))

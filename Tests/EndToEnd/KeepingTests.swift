@@ -6,7 +6,9 @@ import Testing
 
 /// Renaming, deleting and restoring notes; files that other programs write.
 @Suite(.ownThreads, .enabled(if: Requirements.binary, Requirements.binaryComment))
-struct KeepingTests {
+struct KeepingTests {}
+
+extension KeepingTests {
   private struct Closed {
     let user: NotesUser
     let process: NotesProcess

@@ -6,7 +6,9 @@ import Testing
 
 /// Changes that a service had not signed when it was killed.
 @Suite(.ownThreads, .enabled(if: Requirements.binary, Requirements.binaryComment))
-struct KilledAuthorTests {
+struct KilledAuthorTests {}
+
+extension KilledAuthorTests {
   /// The authors that a note's blame names, from front to back.
   private func authors(_ note: JoinedNote) throws -> [String] {
     let range: JSONValue = ["start": ["line": 0, "character": 0], "end": ["line": 100, "character": 0]]

@@ -7,7 +7,9 @@ import Testing
 /// Services that are killed at random moments: while they receive typing, commit, compact, or have just taken over the
 /// network.
 @Suite(.ownThreads, .enabled(if: Requirements.binary, Requirements.binaryComment))
-struct KilledServiceTests {
+struct KilledServiceTests {}
+
+extension KilledServiceTests {
   /// The number of kills of all seeds together; they run at the same time. `make kills` sets 2,000.
   private static let kills = numbers(fromEnvironment: "NOTES_KILLS")?.first ?? 8
   private static let seeds = numbers(fromEnvironment: "NOTES_SEEDS") ?? [81]

@@ -6,7 +6,9 @@ import Testing
 
 /// Editors with a language client and without a plugin of ours: Emacs with Eglot, and Neovim with its own client.
 @Suite(.ownThreads, .enabled(if: Requirements.binary, Requirements.binaryComment))
-struct LanguageClientTests {
+struct LanguageClientTests {}
+
+extension LanguageClientTests {
   enum Client: String, CaseIterable, Sendable {
     case eglot, neovim
 

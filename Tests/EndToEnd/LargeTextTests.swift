@@ -6,7 +6,9 @@ import Testing
 
 /// Large full texts, which the service compares while it does everything else.
 @Suite(.ownThreads, .enabled(if: Requirements.binary, Requirements.binaryComment))
-struct LargeTextTests {
+struct LargeTextTests {}
+
+extension LargeTextTests {
   private static let line = "a line of forty-nine letters, as notes have them.\n"
   private static let text = String(repeating: line, count: 4000)
 

@@ -6,7 +6,9 @@ import Testing
 
 /// From `initialize` to the end of the process, however it ends.
 @Suite(.ownThreads, .enabled(if: Requirements.binary, Requirements.binaryComment))
-struct LifecycleTests {
+struct LifecycleTests {}
+
+extension LifecycleTests {
   @Test func initializeTellsWhoTheServerIs() throws {
     let process = try NotesUser("Ana").start()
     let result = try process.initialize(userName: "Ana", encodings: [.utf8])

@@ -7,7 +7,9 @@ import Testing
 /// Files of MeetingNotes in real editors: the file gets what the person types, and the screen shows what another
 /// program saves.
 @Suite(.serialized, .ownThreads, .enabled(if: Requirements.editors, Requirements.editorsComment))
-struct MeetingFileTests {
+struct MeetingFileTests {}
+
+extension MeetingFileTests {
   @Test func aMeetingNotesFileIsEditedInPlaceInVim() throws { try edit(VimUnderTest.self) }
   @Test func aMeetingNotesFileIsEditedInPlaceInEmacs() throws { try edit(EmacsUnderTest.self) }
 

@@ -6,7 +6,9 @@ import Testing
 
 /// Meetings: documents in which each agenda item has a buffer and a file of its own.
 @Suite(.ownThreads, .enabled(if: Requirements.binary, Requirements.binaryComment))
-struct MeetingTests {
+struct MeetingTests {}
+
+extension MeetingTests {
   private func read(_ path: String?) -> String? { path.flatMap { try? String(contentsOfFile: $0, encoding: .utf8) } }
 
   private func items(_ process: NotesProcess, _ id: String) throws -> [JSONValue] {

@@ -7,7 +7,9 @@ import Testing
 /// The timing of messages on the screens of both editors: prompts and errors stay until the person has read them, and
 /// news waits.
 @Suite(.ownThreads, .enabled(if: Requirements.editors, Requirements.editorsComment))
-struct MessageTests {
+struct MessageTests {}
+
+extension MessageTests {
   static let kinds = ConditionTests.kinds
 
   /// Ana's process, and Ben at an editor, who has joined her note.

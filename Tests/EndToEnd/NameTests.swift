@@ -7,7 +7,9 @@ import Testing
 /// A person has one name: for peers, in status and invitations, in every process, from the first moment, and after a
 /// restart.
 @Suite(.ownThreads, .enabled(if: Requirements.binary, Requirements.binaryComment))
-struct NameTests {
+struct NameTests {}
+
+extension NameTests {
   /// A person whose login is "login", and whose services get no name on the command line.
   private struct Person {
     let user: NotesUser

@@ -10,7 +10,9 @@ import Testing
   .enabled(
     if: NetworkNamespaces.problem == nil,
     "SKIPPED: network namespaces are not allowed here: \(NetworkNamespaces.problem ?? "")"))
-struct NearbyTests {
+struct NearbyTests {}
+
+extension NearbyTests {
   /// A person at a machine of their own.
   private struct Resident {
     let user: NotesUser

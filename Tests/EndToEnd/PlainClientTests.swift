@@ -6,7 +6,9 @@ import Testing
 
 /// Editors without a plugin of ours: any LSP client that supports `workspace/applyEdit`.
 @Suite(.ownThreads, .enabled(if: Requirements.binary, Requirements.binaryComment))
-struct PlainClientTests {
+struct PlainClientTests {}
+
+extension PlainClientTests {
   /// Ana, who has the plugin, and Bob, whose editor knows nothing of notes, in one note.
   private struct Pair {
     let ana: OpenNote

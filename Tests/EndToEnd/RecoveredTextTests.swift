@@ -6,7 +6,9 @@ import Testing
 
 /// The service tells a person once about each recovered text, however it was recovered.
 @Suite(.ownThreads, .enabled(if: Requirements.binary, Requirements.binaryComment))
-struct RecoveredTextTests {
+struct RecoveredTextTests {}
+
+extension RecoveredTextTests {
   private func news(_ process: NotesProcess) throws -> JSONValue {
     try process.waitForNotification("notes/event") { $0["kind"] == "recovered" }
   }

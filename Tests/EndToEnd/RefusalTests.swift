@@ -5,7 +5,9 @@ import Testing
 
 /// Callers of a service's port that are not peers get nothing, and cost little.
 @Suite(.ownThreads, .enabled(if: Requirements.binary, Requirements.binaryComment))
-struct RefusalTests {
+struct RefusalTests {}
+
+extension RefusalTests {
   private static let openSSL = NotesBinary.find("openssl")
 
   /// A service with a shared note, its port, and certificates for the uninvited.

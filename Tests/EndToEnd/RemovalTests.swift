@@ -6,7 +6,9 @@ import Testing
 
 /// Ana removes Ben permanently; Carol, and everyone that Carol invited, continue with her.
 @Suite(.ownThreads, .enabled(if: Requirements.binary, Requirements.binaryComment))
-struct RemovalTests {
+struct RemovalTests {}
+
+extension RemovalTests {
   /// Ana, who hosts the note, and Ben and Carol, who have it open.
   private struct Three {
     let ana: OpenNote
@@ -247,7 +249,9 @@ struct RemovalTests {
 
 /// The same by the commands of real editors.
 @Suite(.serialized, .ownThreads, .enabled(if: Requirements.editors, Requirements.editorsComment))
-struct RemovalEditorTests {
+struct RemovalEditorTests {}
+
+extension RemovalEditorTests {
   @Test func aHostInVimAndAGuestInEmacsGoOnInTheirBuffers() throws {
     try remove(VimUnderTest.self, EmacsUnderTest.self)
   }

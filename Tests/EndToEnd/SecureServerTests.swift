@@ -28,7 +28,9 @@ struct SecureServerTests {
         "--certificate", authority.certificateFile, "--key", authority.keyFile,
       ])
   }
+}
 
+extension SecureServerTests {
   /// A person's service.
   ///
   /// - Parameter trusts: whether this person's system trusts the authority.

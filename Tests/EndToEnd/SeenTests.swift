@@ -11,7 +11,9 @@ import Testing
   .enabled(
     if: NetworkNamespaces.problem == nil,
     "SKIPPED: network namespaces are not allowed here: \(NetworkNamespaces.problem ?? "")"))
-struct SeenTests {
+struct SeenTests {}
+
+extension SeenTests {
   /// The command that starts an editor of a person with our plugin and nothing open; nil if the editor is not installed.
   private func command(_ editor: String, of user: NotesUser) throws -> [String]? {
     guard NotesBinary.find(editor) != nil, let binary = NotesBinary.path else { return nil }

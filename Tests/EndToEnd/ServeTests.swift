@@ -14,7 +14,9 @@ struct ServeTests {
     directory = try TemporaryDirectory()
     home = try directory.directory("server")
   }
+}
 
+extension ServeTests {
   private func accessFile(_ text: String) throws -> String {
     let path = directory.file("access.json")
     try text.write(toFile: path, atomically: true, encoding: .utf8)

@@ -19,7 +19,9 @@ struct ServerConnectionTests {
       .write(toFile: path, atomically: true, encoding: .utf8)
     options = ["--access", path, "--metrics", "127.0.0.1:0"]
   }
+}
 
+extension ServerConnectionTests {
   private func server(at address: String = "127.0.0.1:0") throws -> ServerProcess {
     try ServerProcess(home: try directory.directory("server"), options: options + ["--websocket", address])
   }

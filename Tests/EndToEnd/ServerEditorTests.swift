@@ -22,7 +22,9 @@ struct ServerEditorTests {
     try #"{"tokens": {"\#(Self.token)": {"access": "write", "create": true}}}"#
       .write(toFile: access, atomically: true, encoding: .utf8)
   }
+}
 
+extension ServerEditorTests {
   private func server(isEncrypted: Bool) throws -> ServerProcess {
     let certificate = ["--certificate", authority.certificateFile, "--key", authority.keyFile]
     return try ServerProcess(

@@ -21,7 +21,9 @@ struct SharedStoreTests {
       .write(toFile: path, atomically: true, encoding: .utf8)
     options = ["--access", path, "--websocket", "127.0.0.1:0", "--store", database.url]
   }
+}
 
+extension SharedStoreTests {
   private func server(_ number: Int) throws -> ServerProcess {
     try ServerProcess(home: try directory.directory("server\(number)"), options: options)
   }

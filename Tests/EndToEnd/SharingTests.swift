@@ -6,7 +6,9 @@ import Testing
 
 /// The services of two or more people, driven over standard input, on one shared note.
 @Suite(.ownThreads, .enabled(if: Requirements.binary, Requirements.binaryComment))
-struct SharingTests {
+struct SharingTests {}
+
+extension SharingTests {
   /// Lets all clients do random things, one at a time in random order, while messages arrive.
   private func scramble(_ clients: [ModelClient], steps: Int, using random: inout SplitMix64) throws {
     for _ in 0..<steps {

@@ -6,7 +6,9 @@ import Testing
 
 /// Several editors of one person, one of which has the network: all get the news of other people.
 @Suite(.ownThreads, .enabled(if: Requirements.binary, Requirements.binaryComment))
-struct SiblingEventTests {
+struct SiblingEventTests {}
+
+extension SiblingEventTests {
   @Test func anInvitationReachesTheEditorsOfAllProcessesAndAnyOfThemAnswersIt() throws {
     let ana = try OpenNote(text: "milk\n")
     let others = try (0..<2).map { _ in try ana.user.startInitialized() }

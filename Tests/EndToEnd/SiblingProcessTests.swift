@@ -6,7 +6,9 @@ import Testing
 
 /// Several editors of one person, each with a service of its own, on one store.
 @Suite(.ownThreads, .enabled(if: Requirements.binary, Requirements.binaryComment))
-struct SiblingProcessTests {
+struct SiblingProcessTests {}
+
+extension SiblingProcessTests {
   private func listed(_ id: String, by process: NotesProcess) throws -> JSONValue {
     var found: JSONValue?
     try process.waitFor("the note in the list") {

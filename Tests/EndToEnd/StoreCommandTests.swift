@@ -6,7 +6,9 @@ import Testing
 
 /// The subcommands that maintain a store, beside a service that uses it.
 @Suite(.ownThreads, .enabled(if: Requirements.binary, Requirements.binaryComment))
-struct StoreCommandTests {
+struct StoreCommandTests {}
+
+extension StoreCommandTests {
   private func storedNote(_ text: String) throws -> OpenNote {
     let note = try OpenNote()
     note.client.edit(0..<0, with: text)

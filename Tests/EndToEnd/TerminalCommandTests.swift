@@ -8,7 +8,9 @@ import Testing
 @Suite(
   .ownThreads, .enabled(if: Requirements.binary, Requirements.binaryComment),
   .enabled(if: NotesBinary.find("tmux") != nil, "SKIPPED: needs tmux"))
-struct TerminalCommandTests {
+struct TerminalCommandTests {}
+
+extension TerminalCommandTests {
   /// Runs a command of a person on a terminal of its own.
   private func terminal(_ user: NotesUser, _ arguments: [String]) throws -> Terminal {
     let binary = try #require(NotesBinary.path)

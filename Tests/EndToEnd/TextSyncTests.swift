@@ -6,7 +6,9 @@ import Testing
 
 /// An editor's text and the service's copy of it, when the editor's messages are odd.
 @Suite(.ownThreads, .enabled(if: Requirements.binary, Requirements.binaryComment))
-struct TextSyncTests {
+struct TextSyncTests {}
+
+extension TextSyncTests {
   /// Sends changes as they are and waits until the service proves that it clamps positions as the model does.
   private func expectSameClamping(_ text: String, _ encoding: PositionEncoding, changes: JSONValue) throws {
     let note = try OpenNote(text: text, encoding: encoding)

@@ -11,7 +11,9 @@ import Testing
 @Suite(
   .ownThreads, .enabled(if: Requirements.editors, Requirements.editorsComment),
   .enabled(if: NeovimUnderTest.isHere, "SKIPPED: needs nvim"))
-struct ThreeEditorsTests {
+struct ThreeEditorsTests {}
+
+extension ThreeEditorsTests {
   /// How many seeds one set of editors runs: starting the editors takes longer than a seed.
   private static let seedsPerSet = 4
   private static let sets: [[UInt64]] = {

@@ -5,7 +5,9 @@ import Testing
 
 /// The tutorial in real editors: a robot types, and continues when the person has done what it asks for.
 @Suite(.serialized, .ownThreads, .enabled(if: Requirements.editors, Requirements.editorsComment))
-struct TutorialTests {
+struct TutorialTests {}
+
+extension TutorialTests {
   @Test func theTutorialGoesOnInVim() throws { try learn(VimUnderTest.self) }
   @Test func theTutorialGoesOnInEmacs() throws { try learn(EmacsUnderTest.self) }
 

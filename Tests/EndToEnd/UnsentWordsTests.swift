@@ -8,7 +8,9 @@ import Testing
 struct UnsentWordsTests {
   private let words = "qbang two"
   private let told = "The service hangs; your words are in"
+}
 
+extension UnsentWordsTests {
   /// An editor with a note that has words its service does not read.
   private final class Hanging<Editor: VimLikeUnderTest> {
     let editor: Editor

@@ -6,7 +6,9 @@ import Testing
 
 /// A person who joins a note keeps typing while the other side is silent, and the words go where they were meant to go.
 @Suite(.serialized, .ownThreads, .enabled(if: Requirements.editors, Requirements.editorsComment))
-struct WaitingTests {
+struct WaitingTests {}
+
+extension WaitingTests {
   @Test func vimIsFreeWhileAHostIsSilent() throws { try typeWhileJoining(VimUnderTest.self) }
   @Test func emacsIsFreeWhileAHostIsSilent() throws { try typeWhileJoining(EmacsUnderTest.self) }
 

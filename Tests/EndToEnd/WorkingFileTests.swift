@@ -6,7 +6,9 @@ import Testing
 
 /// A note, its working file and its buffer, and the writes of service, editor and other programs.
 @Suite(.ownThreads, .enabled(if: Requirements.binary, Requirements.binaryComment))
-struct WorkingFileTests {
+struct WorkingFileTests {}
+
+extension WorkingFileTests {
   private struct Open {
     let note: OpenNote
     let path: String

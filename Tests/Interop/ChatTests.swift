@@ -5,7 +5,9 @@ import Testing
 
 /// The chat of the tutorial, on servers that others run.
 @Suite(.enabled(if: ChatTerminal.program != nil, "chat is not built"))
-struct ChatTests {
+struct ChatTests {}
+
+extension ChatTests {
   @Test func twoTerminalsMeetOnAServerThatIsAlwaysOn() throws {
     let directory = try TemporaryDirectory()
     let access = directory.file("access.json")

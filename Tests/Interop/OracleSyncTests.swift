@@ -7,7 +7,9 @@ import Testing
 @Suite(
   .enabled(if: Reference.python != nil, Comment(rawValue: Reference.absence)),
   .enabled(if: Reference.oracle != nil, Comment(rawValue: Vectors.absence)))
-struct OracleSyncTests {
+struct OracleSyncTests {}
+
+extension OracleSyncTests {
   private func frame(_ message: Data?) -> [UInt8] {
     let count = UInt32(message?.count ?? 0)
     return (0..<4).map { UInt8(truncatingIfNeeded: count >> (24 - 8 * $0)) } + (message.map(Array.init) ?? [])

@@ -5,7 +5,9 @@ import Testing
 
 /// Documents with everything in them, edited here and by the reference implementation, exchanged by files and by sync.
 @Suite(.enabled(if: Reference.python != nil, Comment(rawValue: Reference.absence)), .serialized)
-struct ReferenceDocumentTests {
+struct ReferenceDocumentTests {}
+
+extension ReferenceDocumentTests {
   /// The sessions' seeds; `NOTES_REFERENCE_SESSIONS` asks for more sessions, `NOTES_REFERENCE_SEED` for one.
   private static let seeds: ClosedRange<UInt64> = {
     let environment = ProcessInfo.processInfo.environment

@@ -5,7 +5,9 @@ import Testing
 
 /// Sessions with the reference implementation over a pipe: both edit, both sync, both must agree.
 @Suite(.enabled(if: Reference.python != nil, Comment(rawValue: Reference.absence)), .serialized)
-struct ReferenceSyncTests {
+struct ReferenceSyncTests {}
+
+extension ReferenceSyncTests {
   /// One step: one side edits, or both sync.
   private func step(
     _ ours: Replica, _ theirs: ReferencePeer, _ random: inout SeededGenerator, seed: UInt64

@@ -18,7 +18,9 @@ struct ServeTests {
     authority = try TestAuthority(isSelfSigned: true)
     python = try InteropProcess.python()
   }
+}
 
+extension ServeTests {
   private func start(_ names: [String]) throws {
     for (seed, name) in names.enumerated() {
       try python.tell(name, "start", ["seed": seed, "habits": ["map16", "storage"]])

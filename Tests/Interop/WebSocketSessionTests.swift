@@ -10,7 +10,9 @@ import Testing
     Comment(rawValue: Reference.websocketAbsence)
   ),
   .serialized)
-struct WebSocketSessionTests {
+struct WebSocketSessionTests {}
+
+extension WebSocketSessionTests {
   private static let seeds: ClosedRange<UInt64> = {
     let environment = ProcessInfo.processInfo.environment
     if let one = environment["NOTES_INTEROP_SEED"].flatMap({ UInt64($0) }) { return one...one }

@@ -24,7 +24,7 @@ extension Connection {
   }
 }
 
-@Suite struct ConnectionTests {
+struct ConnectionTests {
   private let wire = Wire()
 
   @Test func requestsAndNotificationsBecomeEvents() {

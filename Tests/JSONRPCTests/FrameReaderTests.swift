@@ -2,7 +2,7 @@ import JSONRPC
 import TestSupport
 import Testing
 
-@Suite struct FrameReaderTests {
+struct FrameReaderTests {
   private func frames(_ text: String, limit: Int = FrameReader.defaultFrameLimit) throws -> [String] {
     var reader = FrameReader(frameLimit: limit)
     reader.append(text.utf8)

@@ -1,7 +1,7 @@
 import JSONRPC
 import Testing
 
-@Suite struct JSONParserTests {
+struct JSONParserTests {
   @Test(
     arguments: [
       ("null", nil), (" true ", true), ("\n[]\t", []), ("{}", [:]), ("0", 0), ("-0", 0), ("-12", -12),

@@ -2,7 +2,7 @@ import JSONRPC
 import Testing
 
 /// JSON text that is written without a value of it.
-@Suite struct JSONTextWriterTests {
+struct JSONTextWriterTests {
   @Test func whatIsWrittenIsReadAgain() throws {
     var writer = JSONTextWriter()
     writer.object { writer in

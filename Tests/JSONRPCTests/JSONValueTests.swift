@@ -1,7 +1,7 @@
 import JSONRPC
 import Testing
 
-@Suite struct JSONValueTests {
+struct JSONValueTests {
   @Test func membersAndElementsAreFoundOrNil() {
     let value: JSONValue = ["a": [10, 20], "b": "x"]
     #expect(value["a"]?[1] == 20)

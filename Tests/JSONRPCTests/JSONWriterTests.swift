@@ -2,7 +2,7 @@ import JSONRPC
 import TestSupport
 import Testing
 
-@Suite struct JSONWriterTests {
+struct JSONWriterTests {
   @Test func writesCompactText() {
     let value: JSONValue = ["a": [1, -2, 0.5, true, nil], "b": "x", "c": [:], "d": []]
     #expect(value.description == #"{"a":[1,-2,0.5,true,null],"b":"x","c":{},"d":[]}"#)

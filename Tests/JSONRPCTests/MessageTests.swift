@@ -1,7 +1,7 @@
 import JSONRPC
 import Testing
 
-@Suite struct MessageTests {
+struct MessageTests {
   private func message(_ text: String) throws -> Message { try Message(try JSONValue(parsing: text)) }
 
   @Test(arguments: [

@@ -1,7 +1,7 @@
 import JSONRPC
 import Testing
 
-@Suite struct ParametersTests {
+struct ParametersTests {
   private enum Access: String, CaseIterable { case read, write }
 
   private let params = Parameters([

@@ -14,7 +14,9 @@ import UV
 /// Which author a change counts as, between real services and over real links. A stage of its own: an author that is
 /// held up by other tests for more than a second counts as absent.
 @Suite(.serialized, .enabled(if: NotesBinary.path != nil, "needs notes-lsp, built or named by NOTES_LSP_BINARY"))
-struct AuthorsTests {
+struct AuthorsTests {}
+
+extension AuthorsTests {
   /// A note in a service, open in an editor.
   private struct Host {
     let user: NotesUser

@@ -4,7 +4,7 @@ import Testing
 @testable import PeerTransport
 
 /// What a link does about bytes that wait, as a value.
-@Suite struct BackPressureTests {
+struct BackPressureTests {
   @Test func crowdingIsReportedOnceAndTakenBackOnce() {
     var pressure = BackPressure()
     let much = BackPressure.crowdedByteCount

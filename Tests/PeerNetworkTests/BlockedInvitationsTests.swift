@@ -8,7 +8,7 @@ import UV
 @testable import PeerTransport
 
 /// Strangers that begin invitations and leave them unopened keep no other peer from inviting.
-@Suite struct BlockedInvitationsTests {
+struct BlockedInvitationsTests {
   private let ana = Identity().peerId
   private let number = [UInt8](repeating: 3, count: 32)
 

@@ -8,7 +8,7 @@ import UV
 @testable import PeerTransport
 
 /// The smaller ways in which strangers stood between friends: names, addresses, and wrong secrets.
-@Suite struct BorrowedPeerNameTests {
+struct BorrowedPeerNameTests {
   /// Ben has shared a note with Ana.
   @AutomergeRepo
   private func friends(_ loop: Loop) async throws -> (ana: Person, ben: Person) {

@@ -8,7 +8,7 @@ import UV
 @testable import PeerTransport
 
 /// What our person takes from a peer is gone at once, however long the store takes, and whatever the peer sends meanwhile.
-@Suite struct BusyStoreTests {
+struct BusyStoreTests {
   /// Ana's note, which Ben has.
   @AutomergeRepo
   private struct Scene {

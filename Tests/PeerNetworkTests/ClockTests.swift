@@ -9,7 +9,7 @@ import UV
 @testable import PeerNetwork
 
 /// Machines whose calendars are wrong, differ, or are set while people work.
-@Suite struct ClockTests {
+struct ClockTests {
   private static let tenYears: TimeInterval = 3652 * 86_400
 
   /// The host's calendar, or the guest's, is ten years ahead or behind.

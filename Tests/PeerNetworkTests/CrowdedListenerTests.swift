@@ -10,7 +10,9 @@ import UV
 @testable import PeerTransport
 
 /// Peers that hold links open, or make a service hold bytes for them, over real encrypted links.
-@Suite(.serialized) struct CrowdedListenerTests {
+@Suite(.serialized) struct CrowdedListenerTests {}
+
+extension CrowdedListenerTests {
   private func residentByteCount() -> Int {
     let text = (try? String(contentsOfFile: "/proc/self/statm", encoding: .utf8)) ?? ""
     return (Int(text.split(separator: " ").dropFirst().first ?? "") ?? 0) * 4096

@@ -8,7 +8,7 @@ import UV
 @testable import PeerNetwork
 
 /// A document goes on as another one without one guest: which peers that concerns, which hear of it, and which are believed.
-@Suite struct DocumentMoveTests {
+struct DocumentMoveTests {
   /// Ana's note, which Ben and Eve have.
   @AutomergeRepo
   private struct Scene {

@@ -9,7 +9,7 @@ import UV
 @testable import PeerTransport
 
 /// What a guest makes of several moves, and what becomes of a move that cannot be stored; without a socket.
-@Suite struct DocumentMoverTests {
+struct DocumentMoverTests {
   /// A guest that has document 1 from a host.
   @AutomergeRepo
   private struct Guest {

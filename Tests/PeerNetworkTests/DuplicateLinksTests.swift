@@ -9,7 +9,7 @@ import UV
 @testable import PeerTransport
 
 /// Several links between two peers, which come up in another order at each end. Without sockets; time is simulated.
-@Suite struct DuplicateLinksTests {
+struct DuplicateLinksTests {
   /// The simulated clock, seen through one slow connection: what it carries is late by another amount each time.
   private final class SlowClock: RepoClock {
     private let base: ManualClock

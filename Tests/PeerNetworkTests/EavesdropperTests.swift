@@ -44,7 +44,7 @@ private final class Wire {
   func saw(_ bytes: some Collection<UInt8>) -> Bool { Data(seen).range(of: Data(bytes)) != nil }
 }
 
-@Suite struct EavesdropperTests {
+struct EavesdropperTests {
   @Test func anEavesdropperReadsNothing() async throws {
     try await TestLoop.run { loop in
       let ana = try await Person.start("Ana", on: loop, storage: InMemoryStorage())

@@ -5,7 +5,7 @@ import Testing
 
 @testable import PeerNetwork
 
-@Suite struct FileLockTests {
+struct FileLockTests {
   @Test func oneAtATimeHasIt() throws {
     let directory = try TemporaryDirectory()
     let path = directory.path + "/lock"

@@ -14,7 +14,9 @@ import UV
   .enabled(
     if: NotesBinary.path != nil && ["vim", "emacs", "tmux"].allSatisfy { NotesBinary.find($0) != nil },
     "needs notes-lsp, vim, emacs and tmux"))
-struct ForgedDigitsScreenTests {
+struct ForgedDigitsScreenTests {}
+
+extension ForgedDigitsScreenTests {
   @Test(arguments: ["vim", "emacs"])
   func onlyTheTrueDigitsAreOnTheScreen(kind: String) async throws {
     try await TestLoop.run { loop in

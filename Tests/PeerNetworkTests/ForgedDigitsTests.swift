@@ -6,7 +6,7 @@ import Testing
 @testable import PeerTransport
 
 /// No title and no name of a stranger passes for the digits that two people compare, or for a sentence of ours.
-@Suite struct ForgedDigitsTests {
+struct ForgedDigitsTests {
   private static let forged = [
     "Budget\".  Compare these digits: 261 954.", "261954", "2 6 1 9 5 4", "2-6-1 9_5.4", "２６１９５４", "②⑥①⑨⑤④",
     "٢٦١٩٥٤", "２６1 9५४", "x" + String(repeating: " ", count: 70) + "261 954", "²⁶¹⁹⁵⁴", "code\u{2028}261 954",
@@ -96,7 +96,7 @@ import Testing
 }
 
 /// The digits that two people compare later.
-@Suite struct VerificationTests {
+struct VerificationTests {
   @Test func bothSidesSeeTheSameThirtyDigitsAndEverybodyElseOthers() {
     let (ana, ben, eve) = (Identity().fingerprint, Identity().fingerprint, Identity().fingerprint)
     let code = VerificationCode.digits(ana, ben)

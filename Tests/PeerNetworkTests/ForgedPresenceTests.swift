@@ -12,7 +12,9 @@ import UV
 /// A service with a note open in an editor, a guest with write access, and one who may only read and claims to be
 /// another.
 @Suite(.serialized, .enabled(if: NotesBinary.path != nil, "needs notes-lsp, built or named by NOTES_LSP_BINARY"))
-struct ForgedPresenceTests {
+struct ForgedPresenceTests {}
+
+extension ForgedPresenceTests {
   @AutomergeRepo
   private final class Room {
     let loop: Loop

@@ -7,7 +7,7 @@ import UV
 @testable import PeerNetwork
 
 /// A peer that the person forgets or blocks cannot return by a ticket that it used before.
-@Suite struct ForgottenTicketTests {
+struct ForgottenTicketTests {
   @Test(arguments: [PeerTrust.forgotten, .blocked], [true, false])
   func aTicketThatWasRedeemedAdmitsNoPeerAgain(trust: PeerTrust, restarts: Bool) async throws {
     try await TestLoop.run { loop in

@@ -4,7 +4,7 @@ import Testing
 @testable import PeerNetwork
 @testable import PeerTransport
 
-@Suite struct FrameTests {
+struct FrameTests {
   @Test func framesSplitAtEveryByteComeOutWhole() throws {
     let bodies: [[UInt8]] = [[1], [2, 3], Array(repeating: 7, count: 300)]
     let stream = try bodies.flatMap { try Frame.encode($0) }

@@ -16,7 +16,9 @@ import UV
   .enabled(
     if: NotesBinary.path != nil && ["vim", "emacs", "tmux"].allSatisfy { NotesBinary.find($0) != nil },
     "needs notes-lsp, vim, emacs and tmux"))
-struct FrozenEditorTests {
+struct FrozenEditorTests {}
+
+extension FrozenEditorTests {
   /// A paragraph separator that is no newline, inside an isolate: `emacs -Q` shows it for ever.
   private static let endless = "x\u{202E}y\u{2066}z\u{85}a\u{2069}b"
   /// Each of them, in each kind of isolate, and a line feed behind each.

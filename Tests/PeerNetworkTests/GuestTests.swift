@@ -9,7 +9,7 @@ import UV
 @testable import PeerTransport
 
 /// Guests of one host, who must reach each other without it.
-@Suite struct GuestTests {
+struct GuestTests {
   /// A host with a document, and guests who have joined with its ticket.
   @AutomergeRepo
   private struct Party {

@@ -6,7 +6,7 @@ import Testing
 @testable import PeerNetwork
 @testable import PeerTransport
 
-@Suite struct HandshakeTests {
+struct HandshakeTests {
   private let us = LocalPeer(peerId: PeerId("us"), metadata: PeerMetadata(name: "Us"))
   private let them = PeerId("them")
   private let metadata = PeerMetadata(name: "Them")
@@ -139,7 +139,7 @@ import Testing
   }
 }
 
-@Suite struct ReconnectTests {
+struct ReconnectTests {
   @Test func pausesDoubleUpToTheLongest() {
     var reconnect = Reconnect()
     #expect(reconnect.receive(.wanted, jitter: 1) == [.dial])
@@ -204,7 +204,7 @@ extension Reconnect {
 }
 
 /// A peer on the same network is lost, and neither machine notices when the network is back.
-@Suite struct EagerReconnectTests {
+struct EagerReconnectTests {
   /// When calls are placed, to a peer that was lost at 0 and answers nothing until `healed`; the last gets through.
   private func calls(until healed: Duration, isNear: Bool, seed: UInt64) -> [Duration] {
     var random = SeededGenerator(seed: seed)
@@ -257,7 +257,7 @@ extension Reconnect {
 }
 
 /// A server is lost, and is back after a while.
-@Suite struct ServerReconnectTests {
+struct ServerReconnectTests {
   /// When a server that was lost at 0 is called, until `end`; each call is refused at once.
   private func calls(until end: Duration, seed: UInt64) -> [Duration] {
     var random = SeededGenerator(seed: seed)
@@ -294,7 +294,7 @@ extension Reconnect {
   }
 }
 
-@Suite struct KeepaliveTests {
+struct KeepaliveTests {
   @Test func silenceIsAskedAboutThenTakenForDeath() {
     var keepalive = Keepalive(now: .seconds(100))
     #expect(keepalive.check(at: .seconds(114)) == nil)

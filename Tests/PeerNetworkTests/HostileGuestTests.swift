@@ -13,7 +13,9 @@ import UV
 
 /// A real service, and in this process a guest that has joined its notes and puts into them what no editor would.
 @Suite(.serialized, .enabled(if: NotesBinary.path != nil, "needs notes-lsp, built or named by NOTES_LSP_BINARY"))
-struct HostileGuestTests {
+struct HostileGuestTests {}
+
+extension HostileGuestTests {
   /// The service of the person whose notes they are.
   private struct Host {
     let user: NotesUser

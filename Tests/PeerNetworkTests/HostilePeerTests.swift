@@ -10,7 +10,9 @@ import UV
 @testable import PeerTransport
 
 /// Peers that say what no peer of ours would say, over real encrypted links: strangers, and some that may write a note.
-@Suite(.serialized) struct HostilePeerTests {
+@Suite(.serialized) struct HostilePeerTests {}
+
+extension HostilePeerTests {
   /// Everything that is sent to one person, and whether it survives.
   @AutomergeRepo
   private final class Siege {

@@ -5,7 +5,7 @@ import Testing
 @testable import PeerNetwork
 @testable import PeerTransport
 
-@Suite struct IdentityTests {
+struct IdentityTests {
   @Test func theIdentityIsMadeOnceAndForItsOwnerOnly() throws {
     let directory = try TemporaryDirectory()
     let file = IdentityFile(path: directory.file("identity.pem"))

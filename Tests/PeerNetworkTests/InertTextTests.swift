@@ -10,7 +10,9 @@ import Testing
   .enabled(
     if: NotesBinary.path != nil && ["vim", "emacs", "tmux"].allSatisfy { NotesBinary.find($0) != nil },
     "needs notes-lsp, vim, emacs and tmux"))
-struct InertTextTests {
+struct InertTextTests {}
+
+extension InertTextTests {
   // MARK: Emacs
 
   private static let orders: [(what: String, text: String)] = [

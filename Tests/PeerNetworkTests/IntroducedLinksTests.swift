@@ -7,7 +7,9 @@ import UV
 @testable import PeerTransport
 
 /// A host that lists keys of its own as guests takes only some of the links.
-@Suite(.serialized) struct IntroducedLinksTests {
+@Suite(.serialized) struct IntroducedLinksTests {}
+
+extension IntroducedLinksTests {
   private func links(_ count: Int, of host: PeerId, from time: Int = 0) -> [IntroducedLinks.Link] {
     (0..<count).map { .init(peer: PeerId("\(host) \($0)"), host: host, openedAt: .seconds(time + $0)) }
   }

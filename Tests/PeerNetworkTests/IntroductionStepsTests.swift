@@ -7,7 +7,7 @@ import UV
 @testable import PeerNetwork
 
 /// No peer is taken for known, and nothing is granted, before both people have said yes to the digits.
-@Suite struct IntroductionStepsTests {
+struct IntroductionStepsTests {
   @AutomergeRepo
   private func meet(_ loop: Loop) async throws -> (Person, Person) {
     let ana = try await Person.start("Ana", on: loop, storage: InMemoryStorage())

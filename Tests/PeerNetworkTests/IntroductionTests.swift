@@ -7,7 +7,7 @@ import UV
 @testable import PeerNetwork
 
 /// Invitations between whole programs that hear of each other by discovery.
-@Suite struct IntroductionTests {
+struct IntroductionTests {
   /// Lets all peers discover one another.
   @AutomergeRepo
   private func introduce(_ people: [Person]) throws {

@@ -69,7 +69,7 @@ private struct Pair {
   }
 }
 
-@Suite struct InvitationsTests {
+struct InvitationsTests {
   @Test func onTheFirstMeetingBothSeeTheSameSixDigits() throws {
     for (anaKnows, benKnows) in [(false, false), (true, false), (false, true)] {
       var pair = try Pair()

@@ -8,7 +8,7 @@ import UV
 @testable import PeerTransport
 
 /// This person takes back, while it is being stored, what a peer has just been granted.
-@Suite struct LateRefusalTests {
+struct LateRefusalTests {
   private static let secret = [UInt8](repeating: 3, count: Ticket.secretByteCount)
 
   @AutomergeRepo

@@ -9,7 +9,7 @@ import UV
 @testable import PeerTransport
 
 /// An offer is accepted, and the other side keeps its word only when the document has come from elsewhere.
-@Suite struct LateYesTests {
+struct LateYesTests {
   /// Ben has a note that Eve may read. Eve has invited Ana to it, as if it were hers, and Ana has said yes; Eve has not.
   @AutomergeRepo
   private final class Scene {

@@ -8,7 +8,7 @@ import UV
 @testable import PeerTransport
 
 /// Which peers are called, and when; without a socket.
-@Suite struct LinkKeeperTests {
+struct LinkKeeperTests {
   @Test func aPeerThatHasLostTheLastDocumentIsNoLongerCalled() async throws {
     try await TestLoop.run { _ in
       let scene = try await DirectoryFixture()

@@ -6,7 +6,7 @@ import Testing
 @testable import PeerNetwork
 
 /// Where a document is now that has moved, perhaps more than once.
-@Suite struct MoveHistoryTests {
+struct MoveHistoryTests {
   private func move(
     _ document: UInt8, to successor: UInt8, removed: Set<PeerId> = [], isFollowed: Bool = true
   ) throws -> DocumentMove {

@@ -4,7 +4,7 @@ import Testing
 @testable import PeerNetwork
 @testable import PeerTransport
 
-@Suite struct NearbyPeersTests {
+struct NearbyPeersTests {
   private let local = Identity().peerId
   private let ben = Identity().peerId
 

@@ -6,7 +6,7 @@ import Testing
 @testable import PeerNetwork
 
 /// Two peers show each other that they know the same passcode.
-@Suite struct PasscodeHandshakeTests {
+struct PasscodeHandshakeTests {
   private let ana = PeerId("ana")
   private let ben = PeerId("ben")
   private let eve = PeerId("eve")

@@ -9,7 +9,7 @@ import UV
 @testable import PeerTransport
 
 /// Sharing and joining between whole programs, over loopback.
-@Suite struct PeerDirectoryTests {
+struct PeerDirectoryTests {
   @Test func aTicketOpensADocumentAndEditsGoBothWays() async throws {
     try await TestLoop.run { loop in
       let ana = try await Person.start("Ana", on: loop, storage: InMemoryStorage())

@@ -7,7 +7,7 @@ import Testing
 @testable import PeerTransport
 
 /// Links within one process, whose time is the test's: no socket, and nothing waits.
-@Suite struct PeerLinkTests {
+struct PeerLinkTests {
   /// A link of ours, and the bare other end of its connection, which sends what a test likes.
   @AutomergeRepo
   private final class Scene {

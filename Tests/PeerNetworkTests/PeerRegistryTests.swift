@@ -8,7 +8,7 @@ import UV
 @testable import PeerTransport
 
 /// Whom we trust, and under which names and addresses peers are known; without a socket.
-@Suite struct PeerRegistryTests {
+struct PeerRegistryTests {
   @Test func onlyAGrantOrAPinMeansThatTwoHaveMet() async throws {
     try await TestLoop.run { _ in
       let scene = try await DirectoryFixture()

@@ -8,7 +8,7 @@ import UV
 @testable import PeerTransport
 
 /// What the host of one note says of its guests is a hint. It changes nothing of what is known of a friend.
-@Suite struct RenamedFriendsTests {
+struct RenamedFriendsTests {
   @Test func aHostNeitherRenamesFriendsNorSendsThemElsewhereNorFillsTheStore() async throws {
     try await TestLoop.run { loop in
       let disk = InMemoryStorage()

@@ -7,7 +7,7 @@ import UV
 @testable import PeerTransport
 
 /// A yes to an invitation that comes again, because the answer may have been lost; without a socket.
-@Suite struct RepeatedYesTests {
+struct RepeatedYesTests {
   @Test func aYesThatComesAgainIsAnsweredWithTheAccessThatThePeerHasByNow() async throws {
     try await TestLoop.run { loop in
       let scene = try await DirectoryFixture()

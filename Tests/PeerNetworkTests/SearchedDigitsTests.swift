@@ -9,7 +9,7 @@ import UV
 
 /// An attacker in between looks for numbers that make the digits of two people equal: each try costs a new key and one
 /// offer that is broken off as soon as the digits are known.
-@Suite struct SearchedDigitsTests {
+struct SearchedDigitsTests {
   private let ben = Identity().peerId
   private let number = [UInt8](repeating: 3, count: 32)
 

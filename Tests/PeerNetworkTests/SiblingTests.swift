@@ -8,7 +8,7 @@ import UV
 
 @testable import PeerNetwork
 
-@Suite struct SiblingElectionTests {
+struct SiblingElectionTests {
   @Test func theProcessWithTheLockListens() {
     var election = SiblingElection()
     #expect(election.receive(.started) == [.tryLock])
@@ -45,7 +45,7 @@ import UV
   }
 }
 
-@Suite struct UnixSocketProviderTests {
+struct UnixSocketProviderTests {
   /// A process of a person, as far as the others can tell.
   @AutomergeRepo
   private final class Process {

@@ -5,7 +5,9 @@ import Testing
 /// Hostile peers of every kind that has a test of its own, all at once, and two people who continue to type. There are
 /// 36, because one process is all of them; `make siege` has 128.
 @Suite(.serialized, .enabled(if: NotesBinary.path != nil, "needs notes-lsp, built or named by NOTES_LSP_BINARY"))
-struct SiegeTests {
+struct SiegeTests {}
+
+extension SiegeTests {
   @Test func twoPeopleGoOnTypingUnderSiege() async throws {
     var siege = SiegeRun()
     (siege.strangers, siege.guests, siege.keystrokes, siege.bombSize) = (24, 12, 60, 2)

@@ -8,7 +8,7 @@ import Testing
 @testable import PeerTransport
 
 /// Tickets as words: the list, the text, and coming with them.
-@Suite struct SpokenTicketTests {
+struct SpokenTicketTests {
   @Test func theWordsAreUnambiguous() {
     let words = TicketWordList.words
     #expect(words.count == 1 << SpokenTicket.bitsPerWord)

@@ -3,7 +3,7 @@ import Testing
 @testable import PeerNetwork
 @testable import PeerTransport
 
-@Suite struct StallDetectionTests {
+struct StallDetectionTests {
   /// When it calls anew, in milliseconds, looking twice a second for two minutes.
   private func calls(waiting: (Int) -> Int?, isAnswered: (Int) -> Bool) -> [Int] {
     var detection = StallDetection()

@@ -10,7 +10,7 @@ import UV
 
 @testable import PeerNetwork
 
-@Suite struct SiblingMeshTests {
+struct SiblingMeshTests {
   private let a = PeerId("a")
   private let b = PeerId("b")
   private let place = [PeerAddress(host: "127.0.0.1", port: 1)]
@@ -77,7 +77,7 @@ import UV
   }
 }
 
-@Suite struct StoreSiblingProviderTests {
+struct StoreSiblingProviderTests {
   @Test func processesOnOneDatabaseConform() async throws {
     try await TestLoop.run { loop in
       try await NetworkConformance(within: Patience.hang) {

@@ -8,7 +8,7 @@ import UV
 @testable import PeerTransport
 
 /// A stranger gets no line on the screen by connecting, by being heard, or by what it calls itself.
-@Suite struct StrangersNamesTests {
+struct StrangersNamesTests {
   private static let speech = String(repeating: "Pay Eve 100 now! ", count: 5)
 
   @AutomergeRepo

@@ -12,7 +12,9 @@ import UV
 
 /// A person who may write in a note may write other names into its list of people.
 @Suite(.serialized, .enabled(if: NotesBinary.path != nil, "needs notes-lsp, built or named by NOTES_LSP_BINARY"))
-struct SwappedNamesTests {
+struct SwappedNamesTests {}
+
+extension SwappedNamesTests {
   /// Writes a name for an author, given by the first half of its actor id.
   private static func enter(_ name: String, for person: String, in document: Document) throws {
     let people: ObjId

@@ -7,7 +7,7 @@ import UV
 @testable import PeerNetwork
 @testable import PeerTransport
 
-@Suite struct TCPProviderTests {
+struct TCPProviderTests {
   @Test func twoMeetAndTalkBothWays() async throws {
     try await TestLoop.run { loop in
       let (one, two) = (try Station(loop), try Station(loop))

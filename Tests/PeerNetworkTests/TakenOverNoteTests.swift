@@ -7,7 +7,7 @@ import UV
 @testable import PeerNetwork
 
 /// Eve knows the id of a note that is here, and offers it as hers. Whatever the person answers, it stays as it is.
-@Suite struct TakenOverNoteTests {
+struct TakenOverNoteTests {
   /// Ana has a note of her own; Eve was a guest who could only read it, and is dismissed.
   @AutomergeRepo
   private struct Scene {

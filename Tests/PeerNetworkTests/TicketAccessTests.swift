@@ -8,7 +8,7 @@ import UV
 @testable import PeerNetwork
 
 /// What a ticket gives to a peer that is a guest already.
-@Suite struct TicketAccessTests {
+struct TicketAccessTests {
   private let secrets = (0..<3).map { [UInt8](repeating: UInt8($0), count: 16) }
 
   private func document() throws -> DocumentId { try #require(DocumentId(bytes: Array(1...16))) }

@@ -9,7 +9,7 @@ import UV
 @testable import PeerTransport
 
 /// Waiting for a host's answer to a ticket; without a socket, and with a clock that stands still.
-@Suite struct TicketHolderTests {
+struct TicketHolderTests {
   @AutomergeRepo
   private struct Scene {
     let parts: DirectoryFixture

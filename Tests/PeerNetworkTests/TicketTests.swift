@@ -7,7 +7,7 @@ import Testing
 @testable import PeerNetwork
 @testable import PeerTransport
 
-@Suite struct TicketTests {
+struct TicketTests {
   private func ticket(addresses: [String] = ["127.0.0.1:7000", "[::1]:7001"], expires: Date? = nil) throws -> Ticket {
     let document = try #require(DocumentId(bytes: Array(1...16)))
     return try #require(
@@ -93,7 +93,7 @@ import Testing
   }
 }
 
-@Suite struct TicketBookTests {
+struct TicketBookTests {
   private let secret = [UInt8](repeating: 1, count: 16)
   private let wrong = [UInt8](repeating: 2, count: 16)
   private let date = Date(timeIntervalSince1970: 1_000)
@@ -228,7 +228,7 @@ import Testing
   }
 }
 
-@Suite struct GrantsTests {
+struct GrantsTests {
   @Test func grantsOutliveARestartAndDefaultToNothing() async throws {
     try await TestLoop.run { _ in
       let storage = InMemoryStorage()

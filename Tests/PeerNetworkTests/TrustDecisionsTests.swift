@@ -8,7 +8,7 @@ import UV
 @testable import PeerTransport
 
 /// What our person decides about a peer holds, whatever the store does; without a socket.
-@Suite struct TrustDecisionsTests {
+struct TrustDecisionsTests {
   /// The disk is full at the decision and at the first attempt to store it again.
   @Test func aPeerThatIsBlockedWhileTheDiskIsFullIsStillBlockedAfterARestart() async throws {
     try await TestLoop.run { loop in

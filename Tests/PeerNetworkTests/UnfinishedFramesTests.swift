@@ -7,7 +7,9 @@ import UV
 @testable import PeerNetwork
 
 /// Long messages of peers we know that do not come to an end.
-@Suite(.serialized) struct UnfinishedFramesTests {
+@Suite(.serialized) struct UnfinishedFramesTests {}
+
+extension UnfinishedFramesTests {
   /// A clock that a test sets forward.
   private final class SetClock: RepoClock {
     private let base: PatientClock

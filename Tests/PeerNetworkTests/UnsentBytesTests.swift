@@ -8,7 +8,9 @@ import UV
 @testable import PeerTransport
 
 /// What waits for peers that do not read.
-@Suite(.serialized) struct UnsentBytesTests {
+@Suite(.serialized) struct UnsentBytesTests {}
+
+extension UnsentBytesTests {
   /// A sender, and peers it knows, which read only when they are told to.
   @AutomergeRepo
   private final class Crowd {

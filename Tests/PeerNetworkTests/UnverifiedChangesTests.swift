@@ -12,7 +12,9 @@ import UV
 
 /// A peer that may write can pass on changes in the name of an author who is away, but cannot sign them.
 @Suite(.serialized, .enabled(if: NotesBinary.path != nil, "needs notes-lsp, built or named by NOTES_LSP_BINARY"))
-struct UnverifiedChangesTests {
+struct UnverifiedChangesTests {}
+
+extension UnverifiedChangesTests {
   /// A service, and its answers about the authors of a note.
   private struct Reader {
     let process: NotesProcess

@@ -5,7 +5,7 @@ import Testing
 @testable import PeerTransport
 
 /// How the loop's time is shared among links.
-@Suite struct WorkShareTests {
+struct WorkShareTests {
   @Test func aLinkThatSaysLittleNeverRestsAndOneThatSaysMuchHasHalfOfTheTime() {
     var quiet = LinkWork()
     for second in 0..<100 {

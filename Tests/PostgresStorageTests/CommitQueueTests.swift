@@ -4,7 +4,7 @@ import Testing
 
 @testable import PostgresStorage
 
-@Suite struct CommitQueueTests {
+struct CommitQueueTests {
   private func commit(_ name: String, byteCount: Int = 10, steps: Int = 1, at time: Duration = .zero)
     -> CommitQueue.Commit
   {

@@ -5,7 +5,7 @@ import Testing
 
 @testable import PostgresStorage
 
-@Suite struct KeyTextTests {
+struct KeyTextTests {
   @Test(arguments: 0..<200 as Range<UInt64>)
   func anyKeyIsReadAsItWasWritten(seed: UInt64) throws {
     var random = SeededGenerator(seed: seed)

@@ -9,7 +9,9 @@ import UV
 
 /// Servers that are killed, stopped and frozen while stores write, and stores that are killed.
 @Suite(.serialized, .enabled(if: PostgresServer.isInstalled, Comment(rawValue: PostgresServer.absence)))
-struct KilledServerTests {
+struct KilledServerTests {}
+
+extension KilledServerTests {
   /// `NOTES_KILLS` asks for more.
   private static let kills = ProcessInfo.processInfo.environment["NOTES_KILLS"].flatMap { Int($0) } ?? 4
 
@@ -98,7 +100,9 @@ struct KilledServerTests {
 
 /// A server that is away, in a time that the test moves.
 @Suite(.serialized, .enabled(if: PostgresServer.isInstalled, Comment(rawValue: PostgresServer.absence)))
-struct AbsentServerTests {
+struct AbsentServerTests {}
+
+extension AbsentServerTests {
   @AutomergeRepo
   private final class Outcome {
     var isDone = false

@@ -8,7 +8,9 @@ import UV
 
 /// Connections that are cut at the worst moments.
 @Suite(.enabled(if: PostgresServer.isInstalled, Comment(rawValue: PostgresServer.absence)))
-struct LostConnectionTests {
+struct LostConnectionTests {}
+
+extension LostConnectionTests {
   /// A store behind a proxy, and another process's beside it.
   @AutomergeRepo
   private final class Scene {

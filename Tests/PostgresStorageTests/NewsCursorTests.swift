@@ -4,7 +4,7 @@ import Testing
 
 @testable import PostgresStorage
 
-@Suite struct NewsCursorTests {
+struct NewsCursorTests {
   @Test func aFirstLookOnlySetsAMark() {
     var cursor = NewsCursor()
     #expect(cursor.start == nil)

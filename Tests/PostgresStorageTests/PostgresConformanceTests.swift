@@ -7,7 +7,9 @@ import TestSupport
 import Testing
 
 @Suite(.enabled(if: PostgresServer.isInstalled, Comment(rawValue: PostgresServer.absence)))
-struct PostgresConformanceTests {
+struct PostgresConformanceTests {}
+
+extension PostgresConformanceTests {
   @Test func postgresConforms() async throws {
     let places = Places()
     try await StorageConformance(promising: .atomicCommits) { place in try await places.store(at: place).open() }.run()

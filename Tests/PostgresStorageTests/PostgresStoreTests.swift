@@ -7,7 +7,9 @@ import Testing
 
 /// What a store does with a database that is not what it should be, and what other processes do to it.
 @Suite(.enabled(if: PostgresServer.isInstalled, Comment(rawValue: PostgresServer.absence)))
-struct PostgresStoreTests {
+struct PostgresStoreTests {}
+
+extension PostgresStoreTests {
   // MARK: The schema
 
   @Test func aLaterVersionIsRefusedAndNotTouched() async throws {

@@ -1,7 +1,7 @@
 import PostgresStorage
 import Testing
 
-@Suite struct PostgresURLTests {
+struct PostgresURLTests {
   @Test(arguments: [
     ("postgres://ana@db.example:5433/notes", "postgres://ana@db.example:5433/notes"),
     ("postgresql://ana:secret@db.example/notes", "postgres://ana@db.example/notes"),

@@ -3,7 +3,7 @@ import Testing
 
 @testable import PostgresStorage
 
-@Suite struct ReconnectionTests {
+struct ReconnectionTests {
   /// The pause that an effect asks for.
   private func pause(_ effects: [Reconnection.Effect]) throws -> Duration {
     guard effects.count == 1, case .startTimer(let pause) = effects[0] else {

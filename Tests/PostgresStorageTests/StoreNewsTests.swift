@@ -9,7 +9,9 @@ import UV
 
 /// Processes on one database that are not connected to each other.
 @Suite(.enabled(if: PostgresServer.isInstalled, Comment(rawValue: PostgresServer.absence)))
-struct StoreNewsTests {
+struct StoreNewsTests {}
+
+extension StoreNewsTests {
   @AutomergeRepo
   private final class Process {
     let store: PostgresStore

@@ -8,7 +8,7 @@ import TestSupport
 import Testing
 
 /// What a store does about a file that is not what it should be.
-@Suite struct DamagedStoreTests {
+struct DamagedStoreTests {
   private func filled(_ count: Int) async throws -> StoreFixture {
     let fixture = try StoreFixture()
     let store = try await fixture.open()

@@ -3,7 +3,7 @@ import Store
 import TestSupport
 import Testing
 
-@Suite struct JournalFilesTests {
+struct JournalFilesTests {
   @Test func whatALivingProcessWritesIsReadAndNotTakenForADeadOnes() async throws {
     let home = try TemporaryDirectory()
     let mine = JournalFiles(home: home.path, run: "aa"), other = JournalFiles(home: home.path, run: "bb")

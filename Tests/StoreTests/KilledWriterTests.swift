@@ -6,7 +6,9 @@ import Testing
 
 /// Processes that are killed while they write, and a disk that fills up.
 @Suite(.enabled(if: StoreFixture.writer != nil, "store-writer is not built"))
-struct KilledWriterTests {
+struct KilledWriterTests {}
+
+extension KilledWriterTests {
   /// `NOTES_KILLS` asks for more; a long run has at least 200.
   private static let kills = ProcessInfo.processInfo.environment["NOTES_KILLS"].flatMap { Int($0) } ?? 30
 

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// A disk that loses its power: what was synced is there, of what was not any sectors, in any order.
-@Suite struct PowerLossTests {
+struct PowerLossTests {
   private static let sectorByteCount = 512
   private static let stepCount = 200
 

@@ -8,7 +8,7 @@ import Testing
 
 @testable import SQLiteStorage
 
-@Suite struct SQLiteStoreTests {
+struct SQLiteStoreTests {
   @Test(arguments: [FileSystemKind.local, .network])
   func aDatabaseConforms(kind: FileSystemKind) async throws {
     let directory = try TemporaryDirectory()

@@ -4,7 +4,7 @@ import Testing
 
 @testable import SQLiteStorage
 
-@Suite struct StoreCareTests {
+struct StoreCareTests {
   @Test func aSoundStoreHasNoProblems() async throws {
     let fixture = try StoreFixture()
     let store = try await fixture.open()

@@ -3,7 +3,7 @@ import Store
 import TestSupport
 import Testing
 
-@Suite struct UnsentFilesTests {
+struct UnsentFilesTests {
   @Test func onlyRegularFilesOfLimitedSizeCount() async throws {
     let home = try TemporaryDirectory()
     let files = UnsentFiles(home: home.path), folder = home.path + "/unsent"

@@ -2,7 +2,7 @@ import Foundation
 import Store
 import Testing
 
-@Suite struct WorkingFilesTests {
+struct WorkingFilesTests {
   /// A peer chooses titles, and so names that are as long as a file system allows.
   @Test(arguments: ["x", "é", "漢"]) func aFileWithTheLongestNameIsReplaced(letter: String) async throws {
     let folder = FileManager.default.temporaryDirectory.appendingPathComponent("notes-\(UUID())").path

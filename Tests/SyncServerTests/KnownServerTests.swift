@@ -6,7 +6,7 @@ import Testing
 @testable import SyncServer
 
 /// What the store has of the servers that a person is connected to.
-@Suite struct KnownServerTests {
+struct KnownServerTests {
   private let identity = Identity()
   private let url = "wss://notes.example/"
 

@@ -7,7 +7,7 @@ import UV
 
 @testable import SyncServer
 
-@Suite struct MetricsTests {
+struct MetricsTests {
   private func answer(_ request: String) -> MetricsRequest.Answer? {
     var parser = MetricsRequest()
     return parser.receive(Array(request.utf8))

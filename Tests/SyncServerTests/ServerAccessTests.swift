@@ -5,7 +5,7 @@ import Testing
 
 @testable import SyncServer
 
-@Suite struct ServerAccessTests {
+struct ServerAccessTests {
   private let document: DocumentId
   private let other: DocumentId
 

@@ -17,7 +17,9 @@ import Testing
     policy = ServerPolicy(file: try Self.file(), granted: ShareNothing())
     server = world.start("server", policy: policy)
   }
+}
 
+extension ServerPolicyTests {
   private static func file(_ text: String = tokens) throws -> ServerAccess {
     try ServerAccess(parsing: Array(text.utf8))
   }

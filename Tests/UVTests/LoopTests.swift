@@ -1,7 +1,7 @@
 import Testing
 import UV
 
-@Suite struct LoopTests {
+struct LoopTests {
   @Test func postedWorkRunsInItsOrder() throws {
     try runLoop { loop in
       let order = Shared<[Int]>([])

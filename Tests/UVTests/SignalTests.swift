@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 import UV
 
-@Suite struct SignalTests {
+struct SignalTests {
   @Test func aSignalCallsBackOnTheLoop() throws {
     try runLoop { loop in
       let count = Box(0)

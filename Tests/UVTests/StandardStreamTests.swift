@@ -4,7 +4,7 @@ import Testing
 import UV
 
 /// Standard input and output of every kind, over descriptors of our own.
-@Suite struct StandardStreamTests {
+struct StandardStreamTests {
   enum Kind: CaseIterable { case pipe, socket, terminal, file, emptyFile, null }
 
   private static func pair(_ make: (UnsafeMutablePointer<Int32>) -> Int32) throws -> (Int32, Int32) {

@@ -3,7 +3,7 @@ import Testing
 import UV
 
 /// Streams that are closed, dropped or broken at every inconvenient moment.
-@Suite struct StreamLifetimeTests {
+struct StreamLifetimeTests {
   enum Moment: CaseIterable { case accepting, reading, ending, draining, closing }
 
   @Test(arguments: Moment.allCases)

@@ -1,7 +1,7 @@
 import Testing
 import UV
 
-@Suite struct TCPTests {
+struct TCPTests {
   /// Connects to a listener that hands its side to `accepted`.
   private func pair(
     _ loop: Loop, accepted: @escaping (TCPStream) -> Void, connected: @escaping (TCPStream) -> Void

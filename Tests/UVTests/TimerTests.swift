@@ -1,7 +1,7 @@
 import Testing
 import UV
 
-@Suite struct TimerTests {
+struct TimerTests {
   @Test func timersFireInTheOrderOfTheirTimes() throws {
     try runLoop { loop in
       let order = Box<[Int]>([])

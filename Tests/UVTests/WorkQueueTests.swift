@@ -3,7 +3,7 @@ import UV
 
 private struct Refused: Error, Equatable {}
 
-@Suite struct WorkQueueTests {
+struct WorkQueueTests {
   @Test func workRunsElsewhereAndItsResultComesBackToTheLoop() throws {
     try runLoop { loop in
       let results = Box<[Int]>([])

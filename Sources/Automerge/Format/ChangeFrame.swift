@@ -1,4 +1,4 @@
-import Crypto
+import Cryptography
 
 /// The place of a change in memory that holds chunks; its checksum has been verified.
 struct ChangeFrame {
@@ -21,9 +21,8 @@ struct ChangeFrame {
     body = reader.offset - count..<reader.offset
     chunk = offset..<reader.offset
     // The hashed bytes (type, length and body) are contiguous here.
-    var sha = SHA256()
-    sha.update(bufferPointer: UnsafeRawBufferPointer(UnsafeBufferPointer(rebasing: memory[start..<reader.offset])))
-    hash = ChangeHash(digest: sha.finalize())
+    let hashed = UnsafeRawBufferPointer(UnsafeBufferPointer(rebasing: memory[start..<reader.offset]))
+    hash = ChangeHash(digest: SHA256.hash(bufferPointer: hashed))
     guard hash.begins(with: checksum) else { return nil }
   }
 

@@ -1,4 +1,4 @@
-import Crypto
+import Cryptography
 
 /// One framed piece of a file or message: a document, a change, or a bundle.
 struct Chunk {

@@ -1,4 +1,4 @@
-import Crypto
+import Cryptography
 
 /// Writes the body of a change that is one run of typing or one run of deletions: nearly every change that people make.
 ///
@@ -158,9 +158,8 @@ struct SingleRunEncoder: ~Copyable {
       base[start + digit] = UInt8(truncatingIfNeeded: length & 0x7f) | (digit < digits ? 0x80 : 0)
       length >>= 7
     }
-    var sha = SHA256()
-    sha.update(bufferPointer: UnsafeRawBufferPointer(start: base + start, count: cursor.end - base - start))
-    return ChangeHash(digest: sha.finalize())
+    let hashed = UnsafeRawBufferPointer(start: base + start, count: cursor.end - base - start)
+    return ChangeHash(digest: SHA256.hash(bufferPointer: hashed))
   }
 
   /// The chunk of the change whose hash was just computed.

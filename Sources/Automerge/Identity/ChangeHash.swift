@@ -1,4 +1,4 @@
-import Crypto
+import Cryptography
 import Foundation
 
 /// The SHA-256 of a change's bytes, which names it everywhere.

@@ -1,5 +1,5 @@
 import Automerge
-import Crypto
+import Cryptography
 import Foundation
 
 /// A signature by which a key vouches for the changes of one actor, up to and including one change.
@@ -11,8 +11,8 @@ import Foundation
 public struct ChangeSignature: Hashable, Sendable {
   /// How many bytes of the fingerprint of the key (its SHA-256) an actor begins with.
   public static let personByteCount = 8
-  private static let keyByteCount = 32
-  private static let signatureByteCount = 64
+  private static let keyByteCount = Ed25519.keyByteCount
+  private static let signatureByteCount = Ed25519.signatureByteCount
   private static let fixedByteCount = keyByteCount + signatureByteCount + 32 + 8
   /// Foreign actors may be longer than ours; longer ones than this cannot be signed for.
   private static let maximumActorBytes = 64
@@ -40,10 +40,8 @@ public struct ChangeSignature: Hashable, Sendable {
   /// Whether the key may sign for the actor and the signature is correct.
   /// - Complexity: O(1), but about a hundred microseconds
   var isValid: Bool {
-    guard Self.fits(actor, key), let key = try? Curve25519.Signing.PublicKey(rawRepresentation: key) else {
-      return false
-    }
-    return key.isValidSignature(signature, for: Self.statement(actor, number, change))
+    Self.fits(actor, key)
+      && Ed25519.isSignature(Array(signature), of: Self.statement(actor, number, change), publicKey: Array(key))
   }
 
   /// Whether the owner of the key may write as the actor.
@@ -80,14 +78,15 @@ extension ChangeSignature {
 
 /// Signs this person's changes. Holds the private key and never reveals it.
 public struct ChangeSigner: Sendable {
-  private let privateKey: Curve25519.Signing.PrivateKey
-  private let key: Data
+  private let privateKey: Ed25519.PrivateKey
 
   /// Takes the seed of an Ed25519 key; nil unless it has 32 bytes.
   public init?(seed: [UInt8]) {
-    guard let key = try? Curve25519.Signing.PrivateKey(rawRepresentation: seed) else { return nil }
-    (privateKey, self.key) = (key, key.publicKey.rawRepresentation)
+    guard let key = Ed25519.PrivateKey(seed: seed) else { return nil }
+    privateKey = key
   }
+
+  private var key: Data { Data(privateKey.publicKey) }
 
   /// A new random actor that the key may sign for.
   public func newActor() -> ActorId {
@@ -99,7 +98,7 @@ public struct ChangeSigner: Sendable {
   func sign(_ actor: ActorId, _ number: Int, _ change: ChangeHash) -> ChangeSignature? {
     guard ChangeSignature.fits(actor, key) else { return nil }
     let statement = ChangeSignature.statement(actor, number, change)
-    guard let signature = try? privateKey.signature(for: statement) else { return nil }
+    let signature = Data(privateKey.signature(for: statement))
     return ChangeSignature(actor: actor, number: number, change: change, key: key, signature: signature)
   }
 }

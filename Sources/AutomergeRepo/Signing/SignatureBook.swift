@@ -1,5 +1,5 @@
 import Automerge
-import Crypto
+import Cryptography
 import Foundation
 
 /// The signatures of one document: the last one of each actor.

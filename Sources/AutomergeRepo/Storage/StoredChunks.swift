@@ -1,5 +1,5 @@
 import Automerge
-import Crypto
+import Cryptography
 import Foundation
 
 /// One document's rows in a store: its chunks, named by their content, so that two writers never collide, and what is kept

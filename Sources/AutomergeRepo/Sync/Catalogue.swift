@@ -1,5 +1,5 @@
 import Automerge
-import Crypto
+import Cryptography
 import Foundation
 
 /// The heads of many documents in few bytes, so that two peers find the documents that differ without listing all.

@@ -1,4 +1,4 @@
-import Crypto
+import Cryptography
 import Foundation
 
 /// Decides which links of one document carry its changes when there are so many peers that not all links need to.

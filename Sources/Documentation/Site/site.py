@@ -158,7 +158,6 @@ class Site:
         shutil.rmtree(work, ignore_errors=True)
         os.makedirs(work)
         maps = glob.glob(root + "/Sources/*/module.modulemap") + glob.glob(root + "/.build/checkouts/*/Sources/*/module.modulemap")
-        maps += glob.glob(root + "/.build/checkouts/swift-crypto/Sources/*/include/module.modulemap")
         flags = [flag for path in maps for flag in ("-Xcc", "-fmodule-map-file=" + path)]
         includes = run("pkg-config", "--cflags-only-I", "libuv", "libssl", "libpq").stdout.split()
         flags += [flag for include in includes for flag in ("-Xcc", include)]

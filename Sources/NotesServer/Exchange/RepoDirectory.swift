@@ -1,6 +1,6 @@
 import Automerge
 import AutomergeRepo
-import Crypto
+import Cryptography
 import Foundation
 
 /// A directory of documents in automerge-repo's layout: `<first two letters of the id>/<the rest>/<kind>/<name>`, where the

@@ -1,6 +1,6 @@
 import Automerge
 import AutomergeRepo
-import Crypto
+import Cryptography
 import Foundation
 import Logging
 

@@ -1,4 +1,4 @@
-import Crypto
+import Cryptography
 
 extension FileContents {
   /// The digest of a file's bytes, and its text; nil if it is none.

@@ -1,6 +1,6 @@
 import Automerge
 import AutomergeRepo
-import Crypto
+import Cryptography
 import Foundation
 
 /// Identifies a buffer of this process's editor by its note, and by its URI if the editor has the note open under another one,

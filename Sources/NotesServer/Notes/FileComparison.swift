@@ -1,4 +1,4 @@
-import Crypto
+import Cryptography
 import Foundation
 
 /// Compares what a note's working file should contain with what it contains: everything that takes long for a large

@@ -1,6 +1,6 @@
 import Automerge
 import AutomergeRepo
-import Crypto
+import Cryptography
 import Foundation
 
 /// The content of a working file, as a process has found it. The store may not have it yet.

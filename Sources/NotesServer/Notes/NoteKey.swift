@@ -1,6 +1,6 @@
 import Automerge
 import AutomergeRepo
-import Crypto
+import Cryptography
 import Foundation
 
 /// Identifies one text that an editor can have open, and its file: a note, or one item of a meeting's agenda.

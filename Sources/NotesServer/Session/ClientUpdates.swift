@@ -1,6 +1,6 @@
 import Automerge
 import AutomergeRepo
-import Crypto
+import Cryptography
 import JSONRPC
 
 /// Keeps a client up to date about one buffer: sends what it lacks, has it compare texts, and reports the status.

@@ -1,4 +1,4 @@
-import Crypto
+import Cryptography
 import Foundation
 
 /// The six digits that two people compare before they trust each other's keys; `code` in messages and on screens.
@@ -19,8 +19,7 @@ enum ShortAuthenticationString {
   static func digits(
     inviter: [UInt8], inviterNonce: [UInt8], invited: [UInt8], invitedNonce: [UInt8]
   ) -> String {
-    let key = SymmetricKey(data: inviterNonce + invitedNonce)
-    let code = HMAC<SHA256>.authenticationCode(for: digitsTag + inviter + invited, using: key)
+    let code = HMAC.code(for: digitsTag + inviter + invited, key: inviterNonce + invitedNonce)
     let number = code.prefix(8).reduce(UInt64(0)) { $0 << 8 | UInt64($1) } % 1_000_000
     let digits = String(number)
     return String(repeating: "0", count: 6 - digits.count) + digits

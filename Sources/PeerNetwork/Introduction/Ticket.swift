@@ -1,5 +1,5 @@
 import AutomergeRepo
-import Crypto
+import Cryptography
 import Foundation
 import PeerTransport
 

@@ -1,5 +1,5 @@
 import AutomergeRepo
-import Crypto
+import Cryptography
 import Foundation
 
 /// The tickets that we have issued. Secrets are stored as hashes, so a stolen store admits no one.

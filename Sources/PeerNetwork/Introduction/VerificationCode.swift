@@ -1,4 +1,4 @@
-import Crypto
+import Cryptography
 import Foundation
 
 /// The thirty digits that two people who have met can compare at any time: fifteen for each key, the smaller key's first.

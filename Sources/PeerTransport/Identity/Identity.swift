@@ -1,5 +1,5 @@
 import AutomergeRepo
-import Crypto
+import Cryptography
 import Foundation
 
 /// This person's identity on the network, the same at every start: an Ed25519 key, and the hash by which peers know it.
@@ -30,8 +30,8 @@ public struct Identity: Sendable {
   private init(randomBytes: [UInt8]) {
     privateKey = randomBytes
     // Any 32 bytes are the seed of a key.
-    let key = try? Curve25519.Signing.PrivateKey(rawRepresentation: randomBytes)
-    fingerprint = key.map { Identity.fingerprint(ofPublicKey: Array($0.publicKey.rawRepresentation)) } ?? []
+    let key = Ed25519.PrivateKey(seed: randomBytes)
+    fingerprint = key.map { Identity.fingerprint(ofPublicKey: $0.publicKey) } ?? []
     precondition(fingerprint.count == Self.byteCount, "an Ed25519 seed has 32 bytes")
   }
 

@@ -1,5 +1,5 @@
 import Automerge
-import Crypto
+import Cryptography
 
 /// A token of the access file, as its digest: the token itself is neither kept in memory nor logged.
 public struct AccessToken: Hashable, Sendable {

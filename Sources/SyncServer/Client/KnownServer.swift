@@ -1,6 +1,6 @@
 import Automerge
 import AutomergeRepo
-import Crypto
+import Cryptography
 import WebSocketNetwork
 
 /// A server that this person's service stays connected to, and the documents that the server may have.

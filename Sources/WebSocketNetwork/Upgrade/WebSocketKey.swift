@@ -1,5 +1,5 @@
 import AutomergeRepo
-import Crypto
+import Cryptography
 import Foundation
 
 /// The two values by which both ends of an upgrade see that the other means a WebSocket. Source: RFC 6455, section 4.
@@ -13,6 +13,6 @@ enum WebSocketKey {
 
   /// The server's answer. The hash protects nothing; it only shows that the server has read the key.
   static func answer(to key: String) -> String {
-    Data(Insecure.SHA1.hash(data: Data((key + suffix).utf8))).base64EncodedString()
+    Data(SHA1.hash(Array((key + suffix).utf8))).base64EncodedString()
   }
 }

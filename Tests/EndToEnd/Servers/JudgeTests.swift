@@ -6,7 +6,9 @@ import Testing
 
 /// The judge of histories finds every kind of violation.
 @Suite(.ownThreads, .enabled(if: NotesBinary.find("python3") != nil, "SKIPPED: needs python3"))
-struct JudgeTests {
+struct JudgeTests {}
+
+extension JudgeTests {
   private static let typing: [JSONValue] = [
     ["at": 1, "do": "type", "who": "Ana", "word": "Ana-1"], ["at": 2, "do": "see", "who": "Ben", "words": ["Ana-1"]],
     ["at": 3, "do": "type", "who": "Ben", "word": "Ben-1"], ["at": 4, "do": "acknowledge", "who": "Ben"],

@@ -15,7 +15,9 @@ import Testing
     if: Requirements.editors && Database.isThere, "SKIPPED: needs notes-lsp, the editors and PostgreSQL's server"))
 struct ServedEditorsTests {
   private let environment = ProcessInfo.processInfo.environment
+}
 
+extension ServedEditorsTests {
   /// How long the database is stopped.
   private var away: Duration {
     .seconds(environment["NOTES_SERVERS_AWAY"].flatMap { Int($0) } ?? 60)

@@ -2,7 +2,7 @@ import Testing
 
 @testable import NotesServer
 
-@Suite struct ImportProgressTests {
+struct ImportProgressTests {
   @Test func aLongImportSaysOnceASecondHowFarItIsAndAShortOneNothing() {
     var progress = ImportProgress(total: 1000, at: .seconds(5))
     #expect(progress.step(at: .seconds(5)) == nil)

@@ -5,7 +5,7 @@ import Testing
 
 @testable import NotesServer
 
-@Suite struct MeetingNotesFileTests {
+struct MeetingNotesFileTests {
   private let bytes = [UInt8](0..<16)
   private var id: DocumentId { get throws { try #require(DocumentId(bytes: bytes)) } }
 
@@ -54,7 +54,7 @@ import Testing
   }
 }
 
-@Suite struct ImportedFileTests {
+struct ImportedFileTests {
   @Test func aDocumentIsKnownByItsContent() async throws {
     let damaged = ImportedFile.magic + [0, 0, 0, 0, 0, 200]
     await #expect(throws: NotesError.self) { _ = try await ImportedFile.read(damaged) }

@@ -9,7 +9,7 @@ import Testing
 @testable import NotesServer
 
 /// Documents of other programs, in which a person chooses the text to edit.
-@AutomergeRepo @Suite struct TextChoiceTests {
+@AutomergeRepo struct TextChoiceTests {
   private let world = RepoWorld(random: RandomSource(SeededGenerator(seed: 7)))
 
   /// A book of chapters with these texts, and an author that is a plain string.

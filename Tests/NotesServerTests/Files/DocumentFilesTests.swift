@@ -10,7 +10,7 @@ import Testing
 @testable import NotesServer
 
 /// Files of MeetingNotes that a person opens in an editor: the service keeps file and note equal.
-@AutomergeRepo @Suite struct DocumentFilesTests {
+@AutomergeRepo struct DocumentFilesTests {
   /// A service whose person has opened `/mail/weekly.meetingnotes`, a meeting with the item "Tea", as MeetingNotes has written it.
   @AutomergeRepo
   struct OpenedFile {

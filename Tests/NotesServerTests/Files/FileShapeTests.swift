@@ -3,7 +3,7 @@ import Testing
 
 @testable import NotesServer
 
-@Suite struct FileShapeTests {
+struct FileShapeTests {
   @Test(arguments: [
     ("a\nb\n", "a\nb\n", FileShape()), ("", "", FileShape()), ("\n", "\n", FileShape()),
     ("a\r\nb\r\n", "a\nb\n", FileShape(hasCarriageReturns: true)),
@@ -42,7 +42,7 @@ import Testing
   }
 }
 
-@Suite struct FileNameTests {
+struct FileNameTests {
   @Test(arguments: [
     ("Groceries", "Groceries.md"), ("", "Untitled.md"), ("  ", "Untitled.md"), ("...", "Untitled.md"),
     ("../../etc/passwd", "etc-passwd.md"), ("+!rm -r x", "!rm -r x.md"), ("--eval (x)", "eval (x).md"),

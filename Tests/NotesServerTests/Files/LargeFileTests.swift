@@ -9,7 +9,7 @@ import Testing
 @testable import NotesServer
 
 /// A large note that no editor has open, and its file: the process recognises what it wrote itself.
-@AutomergeRepo @Suite struct LargeFileTests {
+@AutomergeRepo struct LargeFileTests {
   private let world = RepoWorld(random: RandomSource(SeededGenerator(seed: 5)))
   private let path = "/notes/Shopping.md"
   private let lines = (0..<4000).map { "line number \($0)\n" }.joined()

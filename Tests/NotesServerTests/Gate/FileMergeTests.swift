@@ -4,7 +4,7 @@ import Testing
 
 @testable import NotesServer
 
-@Suite struct FileMergeTests {
+struct FileMergeTests {
   private func merge(_ base: String, ours: String, theirs: String) -> String {
     let (base, ours, theirs) = (Array(base.utf8), Array(ours.utf8), Array(theirs.utf8))
     let way = TextDiff.delta(from: base, to: ours, finest: .words, placement: .withinLines)

@@ -2,7 +2,7 @@ import Testing
 
 @testable import NotesServer
 
-@Suite struct GateFuzzTests {
+struct GateFuzzTests {
   private func run(seed: UInt64, steps: Int, isCoarse: Bool) -> GateSimulation {
     let encoding = PositionEncoding.allCases[Int(seed % 3)]
     var simulation = GateSimulation(seed: seed, manners: .init(isCoarse: isCoarse, encoding: encoding))

@@ -4,7 +4,7 @@ import Testing
 
 /// Edits to clients without a plugin: the gate offers one at a time, and counts it as applied when the client's text
 /// shows it.
-@Suite struct OfferTests {
+struct OfferTests {
   private final class Desk {
     var document: ArrayText
     var buffer: OpenBuffer

@@ -40,7 +40,7 @@ private func range(_ start: (Int, Int), _ end: (Int, Int)) -> PositionRange {
     start: Position(line: start.0, character: start.1), end: Position(line: end.0, character: end.1))
 }
 
-@Suite struct OpenBufferTests {
+struct OpenBufferTests {
   @Test func typingGoesStraightIntoTheDocument() {
     var desk = Desk("hello\n")
     #expect(
@@ -312,7 +312,7 @@ private func range(_ start: (Int, Int), _ end: (Int, Int)) -> PositionRange {
   }
 }
 
-@Suite struct OpeningTests {
+struct OpeningTests {
   private func bytes(_ text: String) -> [UInt8] { Array(text.utf8) }
 
   private func opened(_ text: String, base: String, document: String) -> (document: String, client: String) {

@@ -5,7 +5,7 @@ import Testing
 @testable import NotesServer
 
 /// A text of plain bytes has the same measures as any other text.
-@Suite struct PlainTextTests {
+struct PlainTextTests {
   @Test(arguments: [51, 52, 53] as [UInt64]) func everyMeasureIsThatOfTheSimplerText(seed: UInt64) {
     var random = SeededGenerator(seed: seed)
     let scalars = ["a", "é", "日", "😀", "\n", "\u{301}"]

@@ -4,7 +4,7 @@ import Testing
 
 @testable import NotesServer
 
-@Suite struct TextDeltaTests {
+struct TextDeltaTests {
   @Test(arguments: UInt64(0)..<300) func composingInvertingAndSplicesAgreeWithApplying(seed: UInt64) {
     var generator = SeededGenerator(seed: seed)
     let text = Array(RandomText.make(upTo: 20, using: &generator).utf8)
@@ -57,7 +57,7 @@ import Testing
   }
 }
 
-@Suite struct TextViewTests {
+struct TextViewTests {
   @Test(arguments: UInt64(0)..<200) func aViewAnswersAsItsTextWould(seed: UInt64) {
     var generator = SeededGenerator(seed: seed)
     let base = ArrayText(RandomText.make(upTo: 20, using: &generator))
@@ -79,7 +79,7 @@ import Testing
   }
 }
 
-@Suite struct PositionTests {
+struct PositionTests {
   private let text = ArrayText("a𝄞é\n\nb")
 
   @Test(arguments: [

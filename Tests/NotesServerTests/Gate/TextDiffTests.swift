@@ -3,7 +3,7 @@ import Testing
 
 @testable import NotesServer
 
-@Suite struct TextDiffTests {
+struct TextDiffTests {
   /// The delta as text: `=3` keeps three bytes, `+x` inserts x, `-x` deletes x.
   private func diff(
     _ old: String, _ new: String, placement: TextDiff.Placement = .beforeDeleted

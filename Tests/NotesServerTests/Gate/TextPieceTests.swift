@@ -4,7 +4,7 @@ import Testing
 
 @testable import NotesServer
 
-@Suite struct TextPieceTests {
+struct TextPieceTests {
   private static let scalars: [Unicode.Scalar] = ["a", "b", " ", "\n", "é", "한", "😀", "\u{301}"]
 
   private func randomText(_ count: Int, using random: inout SeededGenerator) -> [UInt8] {

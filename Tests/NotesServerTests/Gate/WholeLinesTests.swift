@@ -7,7 +7,7 @@ import Testing
 
 /// An editor replaced, deleted and added lines while its service was away, and other people wrote lines in the document
 /// meanwhile: each line stays whole.
-@Suite struct WholeLinesTests {
+struct WholeLinesTests {
   private struct Scene {
     var random: SeededGenerator
     var words: Set<String> = []
@@ -169,7 +169,7 @@ import Testing
 }
 
 /// Each line of the editor's stays separate although the document replaced the line before the editor did.
-@Suite struct LineMergeTests {
+struct LineMergeTests {
   private func merged(_ base: String, _ ours: String, _ theirs: String) -> String {
     let merge = FileMerge(
       base: Array(base.utf8), way: TextDiff.delta(from: Array(base.utf8), to: Array(ours.utf8)),

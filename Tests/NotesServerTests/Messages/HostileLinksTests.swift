@@ -8,7 +8,7 @@ import Testing
 @testable import NotesServer
 
 /// Titles, names and texts by which other people try to act through LSP's own requests in editors without a plugin.
-@AutomergeRepo @Suite struct HostileLinksTests {
+@AutomergeRepo struct HostileLinksTests {
   private let world = RepoWorld(random: RandomSource(SeededGenerator(seed: 14)))
   private let uri = "file:///notes/Trip.md"
   /// A right-to-left override, and the characters at which Emacs 28 hangs.

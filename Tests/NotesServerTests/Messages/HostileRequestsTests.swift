@@ -7,7 +7,9 @@ import Testing
 @testable import NotesServer
 
 /// A client, with a plugin of ours or without one, may send any position, file, id and number in any message.
-@AutomergeRepo @Suite(.serialized) struct HostileRequestsTests {
+@AutomergeRepo @Suite(.serialized) struct HostileRequestsTests {}
+
+extension HostileRequestsTests {
   fileprivate nonisolated static let uri = "file:///notes/Trip.md"
   private static let text = "# Trip\nSee [[Shopping]] and 🍷.\n"
   private func opened() async throws -> ServiceUnderTest {

@@ -2,7 +2,7 @@ import Testing
 
 @testable import NotesServer
 
-@Suite struct NoteLinkTests {
+struct NoteLinkTests {
   private func links(_ line: String) -> [NoteLink] { NoteLink.all(in: Array(line.utf8)[...]) }
 
   @Test func titlesHeadingsAndWordsAreToldApart() {

@@ -8,7 +8,7 @@ import Testing
 @testable import NotesServer
 
 /// A host who removes a guest also revokes the note's tickets, and is told so.
-@AutomergeRepo @Suite struct RevokedTicketTests {
+@AutomergeRepo struct RevokedTicketTests {
   private let ana = ServiceUnderTest(RepoWorld(random: RandomSource(SeededGenerator(seed: 5))), "ana")
 
   /// Ana has a note that Cem has joined.

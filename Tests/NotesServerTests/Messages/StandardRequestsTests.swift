@@ -7,7 +7,7 @@ import Testing
 @testable import NotesServer
 
 /// LSP's own requests, for editors without a plugin.
-@AutomergeRepo @Suite struct StandardRequestsTests {
+@AutomergeRepo struct StandardRequestsTests {
   private let world = RepoWorld(random: RandomSource(SeededGenerator(seed: 19)))
   private let uri = "file:///notes/Trip.md"
   private let text = "# Trip\nSee [[shopping]] and [[Nowhere]].\n## Food\nFrom [[Shopping#Fruit|the list]] 🍷\n# End\n"

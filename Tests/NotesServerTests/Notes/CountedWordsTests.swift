@@ -8,7 +8,7 @@ import Testing
 @testable import NotesServer
 
 /// How many words a note has, as commands read it from the store.
-@AutomergeRepo @Suite struct CountedWordsTests {
+@AutomergeRepo struct CountedWordsTests {
   private let world = RepoWorld(random: RandomSource(SeededGenerator(seed: 14)))
   private let log = WrittenJournal()
   private let uri = "file:///notes/List.md"

@@ -6,7 +6,7 @@ import Testing
 @testable import NotesServer
 
 /// The earlier texts of the working file that a note's record remembers.
-@Suite struct EarlierBasesTests {
+struct EarlierBasesTests {
   private func base(inserting byteCount: Int) -> TextBase {
     TextBase(
       heads: [], steps: [TextDelta(utf8Offset: 0, deleted: [], inserted: [UInt8](repeating: 0x61, count: byteCount))])

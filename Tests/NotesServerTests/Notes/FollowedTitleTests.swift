@@ -8,7 +8,7 @@ import Testing
 @testable import NotesServer
 
 /// The file of a note follows its title, while an editor opens the file or another program writes it.
-@AutomergeRepo @Suite struct FollowedTitleTests {
+@AutomergeRepo struct FollowedTitleTests {
   private let new = "/notes/Groceries.md"
 
   private func rename(_ note: WatchedNote) async throws {

@@ -8,7 +8,7 @@ import Testing
 @testable import NotesServer
 
 /// Agendas that our programs never make.
-@Suite struct HostileAgendaTests {
+struct HostileAgendaTests {
   private func meeting(_ items: [MeetingContent.Item]) throws -> MeetingDocument {
     try MeetingDocument(
       new: Document(textEncoding: .utf8), MeetingContent(title: "Weekly", attendees: [], agendas: items))

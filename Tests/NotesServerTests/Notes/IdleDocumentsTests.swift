@@ -7,7 +7,7 @@ import Testing
 
 @testable import NotesServer
 
-@Suite struct IdleDocumentsTests {
+struct IdleDocumentsTests {
   private static let interval: Duration = .seconds(15)
 
   @AutomergeRepo

@@ -5,7 +5,7 @@ import Testing
 
 @testable import NotesServer
 
-@Suite struct JournalFrameTests {
+struct JournalFrameTests {
   private let id: DocumentId
   private let heads: [Set<ChangeHash>]
 

@@ -5,7 +5,7 @@ import Testing
 @testable import NotesServer
 
 /// An agenda item that some people rename while others move it: the name stays.
-@Suite struct LeftTitleTests {
+struct LeftTitleTests {
   private let ana: Document
   private let bob: Document
 

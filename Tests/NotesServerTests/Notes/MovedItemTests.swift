@@ -5,7 +5,7 @@ import Testing
 @testable import NotesServer
 
 /// An agenda item that one person moves while another types into it.
-@Suite struct MovedItemTests {
+struct MovedItemTests {
   private let ana: Document
   private let bob: Document
   private let old: NoteDocument

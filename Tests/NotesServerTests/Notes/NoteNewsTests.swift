@@ -5,7 +5,7 @@ import Testing
 @testable import NotesServer
 
 /// The messages that both editors show when the nature of a buffer changes.
-@Suite struct NoteNewsTests {
+struct NoteNewsTests {
   private static func all(_ name: String) -> [NoteNews] {
     [
       .access(.read, host: name), .access(.write, host: name), .refused(recovered: "/a/path"), .unshared(host: name),

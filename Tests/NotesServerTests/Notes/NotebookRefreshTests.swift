@@ -5,7 +5,7 @@ import Testing
 
 @testable import NotesServer
 
-@AutomergeRepo @Suite struct NotebookRefreshTests {
+@AutomergeRepo struct NotebookRefreshTests {
   @Test func whatThisProcessChangesWhileARecordIsReadAgainStays() async throws {
     let storage = ReadHook()
     var random = RandomSource()

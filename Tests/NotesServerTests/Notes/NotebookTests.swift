@@ -7,7 +7,7 @@ import Testing
 @testable import NotesServer
 
 /// The records of all notes, in memory and in a store that outlives the process.
-@AutomergeRepo @Suite struct NotebookTests {
+@AutomergeRepo struct NotebookTests {
   private let storage = InMemoryStorage()
   private let start = Date(timeIntervalSince1970: 1_700_000_000)
 

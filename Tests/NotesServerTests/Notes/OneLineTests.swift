@@ -5,7 +5,7 @@ import Testing
 @testable import NotesServer
 
 /// Other people write titles, and lists show one a line.
-@Suite struct OneLineTests {
+struct OneLineTests {
   @Test(arguments: ["\n", "\r\n", "\u{85}", "\u{2028}", "\u{2029}", "\u{0b}", "\u{0}", "\u{1b}"])
   func noTitleBeginsALineOfItsOwn(end: String) throws {
     let document = Document()

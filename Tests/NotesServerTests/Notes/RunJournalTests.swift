@@ -7,7 +7,7 @@ import Testing
 @testable import NotesServer
 
 /// Recovery from the journal of a killed process, whether or not the store has its documents.
-@AutomergeRepo @Suite struct RunJournalTests {
+@AutomergeRepo struct RunJournalTests {
   private let storage = InMemoryStorage()
   private let files = DeadJournals()
   private let journal: RunJournal

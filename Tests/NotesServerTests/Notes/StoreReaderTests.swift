@@ -9,7 +9,7 @@ import Testing
 @testable import NotesServer
 
 /// What a command reads from a store whose process was killed.
-@AutomergeRepo @Suite struct StoreReaderTests {
+@AutomergeRepo struct StoreReaderTests {
   private let world = RepoWorld(random: RandomSource(SeededGenerator(seed: 11)))
   private let log = WrittenJournal()
   private let uri = "file:///notes/List.md"

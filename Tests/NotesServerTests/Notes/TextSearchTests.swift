@@ -4,7 +4,7 @@ import Testing
 
 @testable import NotesServer
 
-@Suite struct TextSearchTests {
+struct TextSearchTests {
   private func match(_ query: String, _ text: String) -> TextSearch.Match? {
     let search = TextSearch(query)
     let bytes = Array(text.utf8)

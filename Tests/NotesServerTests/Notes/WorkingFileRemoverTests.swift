@@ -8,7 +8,7 @@ import Testing
 @testable import NotesServer
 
 /// Another program writes the file of a note or an item that is being deleted, and no system reports that.
-@AutomergeRepo @Suite struct WorkingFileRemoverTests {
+@AutomergeRepo struct WorkingFileRemoverTests {
   enum Deletion: CaseIterable {
     case note, meeting, item
   }

@@ -10,7 +10,7 @@ import Testing
 @testable import NotesServer
 
 /// Two calls of one process update the same file at the same time.
-@AutomergeRepo @Suite struct WorkingFileSyncTests {
+@AutomergeRepo struct WorkingFileSyncTests {
   private let world = RepoWorld(random: RandomSource(SeededGenerator(seed: 7)))
 
   private func text(_ files: MemoryFiles, _ path: String) -> String? {

@@ -2,7 +2,7 @@ import Testing
 
 @testable import NotesServer
 
-@Suite struct ArrivalNewsTests {
+struct ArrivalNewsTests {
   @Test func endlessComingAndGoingIsToldAFewTimes() {
     var news = ArrivalNews()
     func told(_ count: Int, from start: Int = 0, of person: String, in document: (Int) -> String) -> Int {

@@ -6,7 +6,7 @@ import Testing
 
 @testable import NotesServer
 
-@Suite struct LastSeenTests {
+struct LastSeenTests {
   private func date(_ number: Int) -> Date { Date(timeIntervalSince1970: Double(number)) }
 
   @Test func theTimeAFriendLeftIsKnownHoweverManyOthersConnected() {

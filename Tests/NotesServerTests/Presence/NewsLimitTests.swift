@@ -4,7 +4,7 @@ import Testing
 
 @testable import NotesServer
 
-@Suite struct NewsLimitTests {
+struct NewsLimitTests {
   private typealias Limit = NewsLimit<String>
 
   @Test func aPeersLinesOverTheLimitWaitAndTheLastOfEachSubjectIsTold() {

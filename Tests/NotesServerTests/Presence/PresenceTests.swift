@@ -3,7 +3,7 @@ import Testing
 
 @testable import NotesServer
 
-@Suite struct PresenceTests {
+struct PresenceTests {
   private let here = [CursorRange(start: [1], end: [2])]
 
   private func state(_ name: String, _ cursor: UInt8 = 1) -> PresenceState {

@@ -2,7 +2,7 @@ import Testing
 
 @testable import NotesServer
 
-@Suite struct QuietNewsTests {
+struct QuietNewsTests {
   @Test func joiningIsOneLine() {
     var news = QuietNews()
     #expect(news.verdict(on: "online", of: "ben", at: .zero) == .after(.seconds(1)))

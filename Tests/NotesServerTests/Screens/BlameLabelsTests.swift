@@ -9,7 +9,7 @@ import Testing
 @testable import NotesServer
 
 /// The names beside the lines: the last author of each line, not of a whole span that one author wrote in one go.
-@Suite struct BlameLabelsTests {
+struct BlameLabelsTests {
   @Test @AutomergeRepo func aCorrectedLineIsTheCorrectorsWhateverIsWrittenBelowItLater() async throws {
     let written = try await WrittenNote()
     let (ben, cleo) = (ActorId(), ActorId())

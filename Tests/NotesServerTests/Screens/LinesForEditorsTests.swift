@@ -9,7 +9,7 @@ import Testing
 
 /// The lines that the service writes for all editors, so that they show the same: events, the people of a note,
 /// tickets, invitations.
-@Suite struct LinesForEditorsTests {
+struct LinesForEditorsTests {
   // MARK: Events
 
   private static func shown(_ event: JSONValue) -> [String?] {

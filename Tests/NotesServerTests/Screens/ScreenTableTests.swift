@@ -4,7 +4,7 @@ import Testing
 
 @testable import NotesServer
 
-@Suite struct ScreenTableTests {
+struct ScreenTableTests {
   private let columns: [ScreenTable.Column] = [.init(minimum: 6), .init(isNumber: true), .init(minimum: 4)]
 
   @Test func columnsAreAlignedByWhatTheyTakeOnTheScreen() {

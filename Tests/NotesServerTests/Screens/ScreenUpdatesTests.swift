@@ -6,7 +6,7 @@ import Testing
 @testable import NotesServer
 
 /// Lists that the service sends in full once, and then only their changes.
-@AutomergeRepo @Suite struct ScreenUpdatesTests {
+@AutomergeRepo struct ScreenUpdatesTests {
   /// A list as an editor has it.
   private struct Shown {
     var lines: [JSONValue] = []

@@ -6,7 +6,7 @@ import Testing
 
 @testable import NotesServer
 
-@Suite struct AgendaDifferenceTests {
+struct AgendaDifferenceTests {
   private func agenda(_ names: String) -> [AgendaEntry] { names.map { AgendaEntry(id: "\($0)", title: "\($0)") } }
 
   private func moved(_ old: String, _ new: String) -> String {
@@ -52,7 +52,7 @@ import Testing
 }
 
 /// Other people's changes of an agenda, reported where this person looks.
-@AutomergeRepo @Suite struct AgendaNewsTests {
+@AutomergeRepo struct AgendaNewsTests {
   /// The list of items as the editor shows it.
   private func list(_ file: DocumentFilesTests.OpenedFile, opens: Bool) async throws -> String {
     let params: JSONValue = ["id": .string(file.id.description), "width": 80, "opens": .bool(opens)]

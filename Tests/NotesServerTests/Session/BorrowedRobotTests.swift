@@ -10,7 +10,7 @@ import Testing
 
 /// The robot of the tutorial has no key, so a peer might pose as it: its caret could have any name, and its words no
 /// mark.
-@AutomergeRepo @Suite struct BorrowedRobotTests {
+@AutomergeRepo struct BorrowedRobotTests {
   @Test func aPeersCaretIsNotTheRobots() async throws {
     let note = try await WatchedNote(seed: 41)
     let (world, id, service) = (note.world, note.id, note.service)

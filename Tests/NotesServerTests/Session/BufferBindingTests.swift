@@ -7,7 +7,7 @@ import Testing
 @testable import NotesServer
 
 /// A buffer and its document: each side's changes reach the other.
-@AutomergeRepo @Suite struct BufferBindingTests {
+@AutomergeRepo struct BufferBindingTests {
   private let world = RepoWorld(random: RandomSource(SeededGenerator(seed: 12)))
   private let uri = "file:///notes/Shopping.md"
 

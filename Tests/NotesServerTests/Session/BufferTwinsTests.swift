@@ -7,7 +7,7 @@ import Testing
 @testable import NotesServer
 
 /// Two language clients of one editor on one buffer, each with a process of its own.
-@AutomergeRepo @Suite struct BufferTwinsTests {
+@AutomergeRepo struct BufferTwinsTests {
   private let clock = ManualClock()
   private let ends = SiblingEnd.pair()
   private let twins: [BufferTwins]

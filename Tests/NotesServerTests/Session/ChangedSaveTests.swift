@@ -8,7 +8,7 @@ import Testing
 @testable import NotesServer
 
 /// A file that differs from what the client has just written: a formatter ran, the disk was full, the file has other line ends.
-@AutomergeRepo @Suite struct ChangedSaveTests {
+@AutomergeRepo struct ChangedSaveTests {
   private func didSave(_ note: WatchedNote) {
     note.service.send("textDocument/didSave", ["textDocument": ["uri": .string(note.uri)]])
   }

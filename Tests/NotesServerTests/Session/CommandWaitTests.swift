@@ -8,7 +8,7 @@ import Testing
 @testable import NotesServer
 
 /// What a command that has joined a note waits for.
-@AutomergeRepo @Suite struct CommandWaitTests {
+@AutomergeRepo struct CommandWaitTests {
   private let path = "/notes/Tea.md"
 
   /// Looks for other processes first, which takes time.

@@ -12,7 +12,9 @@ import Testing
 @AutomergeRepo @Suite(.serialized) struct DeletionTests {
   private let world = RepoWorld(random: RandomSource(SeededGenerator(seed: 23)))
   private let uri = "file:///notes/Shopping.md"
+}
 
+extension DeletionTests {
   /// A service with the open note "Shopping".
   private func serviceWithNote() async throws -> (ServiceUnderTest, DocumentId) {
     let ana = ServiceUnderTest(world, "ana")

@@ -8,7 +8,7 @@ import Testing
 @testable import NotesServer
 
 /// A file that cannot be read for a moment, because a link to a device is in its place.
-@AutomergeRepo @Suite struct FailedReadTests {
+@AutomergeRepo struct FailedReadTests {
   private let world = RepoWorld(random: RandomSource(SeededGenerator(seed: 31)))
   private let path = "/notes/Full.md"
 

@@ -7,7 +7,7 @@ import Testing
 @testable import NotesServer
 
 /// Other programs change the file of a note that no editor has open.
-@AutomergeRepo @Suite struct FileWatcherTests {
+@AutomergeRepo struct FileWatcherTests {
   @Test func whatAnotherProgramWritesIsTakenIn() async throws {
     let note = try await WatchedNote(seed: 41)
     note.write("tea\nmilk\n")

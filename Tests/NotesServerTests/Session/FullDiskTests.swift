@@ -8,7 +8,7 @@ import Testing
 @testable import NotesServer
 
 /// Words that a read-only note refuses survive a full disk, and the person always knows where they are.
-@AutomergeRepo @Suite struct FullDiskTests {
+@AutomergeRepo struct FullDiskTests {
   private let world = RepoWorld(random: RandomSource(SeededGenerator(seed: 8)))
   private let uri = "file:///notes/Shopping.md"
 

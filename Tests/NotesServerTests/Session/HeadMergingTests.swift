@@ -8,7 +8,7 @@ import Testing
 @testable import NotesServer
 
 /// A guest brings many changes that know nothing of each other.
-@AutomergeRepo @Suite struct HeadMergingTests {
+@AutomergeRepo struct HeadMergingTests {
   private let world = RepoWorld(random: RandomSource(SeededGenerator(seed: 61)))
 
   /// A service with a note.

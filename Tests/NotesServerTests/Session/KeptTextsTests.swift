@@ -14,7 +14,9 @@ import Testing
     var random = RandomSource(SeededGenerator(seed: 34))
     return DocumentId.random(using: &random)
   }()
+}
 
+extension KeptTextsTests {
   /// One change of a peer deletes all items of a meeting, of which this person has several open.
   @Test func ofAllItemsThatAPeerDeletesAtOnceTheTextIsKept() async throws {
     try await ana.start()

@@ -10,7 +10,7 @@ import Testing
 @testable import NotesServer
 
 /// A buffer never stays a plain file if there is a note at its path, or will be one.
-@AutomergeRepo @Suite struct LateNoteTests {
+@AutomergeRepo struct LateNoteTests {
   private let world = RepoWorld(random: RandomSource(SeededGenerator(seed: 5)))
   private let path = "/notes/Shopping.md"
   private let uri = "file:///notes/Shopping.md"

@@ -24,7 +24,9 @@ import Testing
     ana.open(uri, "tea\n")
     try await ana.wait(for: "the buffer to be the note") { [ana, uri] in ana.binding(uri) != nil }
   }
+}
 
+extension LinesOnTheScreenTests {
   private func lines() -> [String] {
     ana.sent.compactMap { message in
       ["notes/event", "window/showMessage", "window/showMessageRequest"].contains(message["method"]?.stringValue)

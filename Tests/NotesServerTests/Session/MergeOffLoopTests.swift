@@ -5,7 +5,7 @@ import Testing
 @testable import NotesServer
 
 /// A large file is merged into its note on another thread, while the note may change.
-@Suite struct MergeOffLoopTests {
+struct MergeOffLoopTests {
   private static let time = Date(timeIntervalSince1970: 0)
   /// Longer than the pieces that are read at once, whose ends split letters.
   private static let text = (0..<20_000).map { "ein längerer Satz über die Zahl \($0)\n" }.joined()

@@ -8,7 +8,7 @@ import Testing
 @testable import NotesServer
 
 /// A note that moves to another document during a request.
-@AutomergeRepo @Suite struct MovedNoteTests {
+@AutomergeRepo struct MovedNoteTests {
   private let world = RepoWorld(random: RandomSource(SeededGenerator(seed: 29)))
 
   /// The store still has the file's old place: the move is being stored.

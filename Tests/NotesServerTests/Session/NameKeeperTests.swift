@@ -5,7 +5,7 @@ import Testing
 @testable import NotesServer
 
 /// A chosen name is stored before the process ends, and the last one stays.
-@AutomergeRepo @Suite struct NameKeeperTests {
+@AutomergeRepo struct NameKeeperTests {
   private let storage = HeldStorage()
   private let keeper: NameKeeper
 

@@ -10,7 +10,7 @@ import Testing
 
 /// A client without a plugin whose changes contradict what the service knows of its text. The service tells the person
 /// to save, close and reopen the buffer, which brings all words of both people together.
-@AutomergeRepo @Suite struct OutOfStepTests {
+@AutomergeRepo struct OutOfStepTests {
   /// Ana's document, and Ben's editor, which is a plain client.
   @AutomergeRepo
   private final class Pair {

@@ -9,7 +9,7 @@ import Testing
 @testable import NotesServer
 
 /// Other programs and failures that affect the file of a note while it is open, or while the service writes it.
-@AutomergeRepo @Suite struct OutsideWriteTests {
+@AutomergeRepo struct OutsideWriteTests {
   // MARK: Open
 
   @Test func whatAnotherProgramWritesReachesTheOpenBuffer() async throws {

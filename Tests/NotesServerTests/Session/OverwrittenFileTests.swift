@@ -10,7 +10,7 @@ import Testing
 
 /// Another program has written to the file of an open note, and the person saves before the service has merged that:
 /// the editor reports what it found, and overwrites it.
-@AutomergeRepo @Suite struct OverwrittenFileTests {
+@AutomergeRepo struct OverwrittenFileTests {
   private let world = RepoWorld(random: RandomSource(SeededGenerator(seed: 8)))
   private let path = "/notes/Shopping.md"
   private let uri = "file:///notes/Shopping.md"

@@ -3,7 +3,7 @@ import Testing
 
 @testable import NotesServer
 
-@Suite struct PersonNameTests {
+struct PersonNameTests {
   private func expect(
     _ name: inout PersonName, _ expected: Bool, _ action: (inout PersonName) -> Bool,
     at location: SourceLocation = #_sourceLocation

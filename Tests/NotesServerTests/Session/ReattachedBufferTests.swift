@@ -9,7 +9,7 @@ import Testing
 
 /// A buffer that has outlived its service. The service may have left no trace of it, if it was killed before it had
 /// opened the note.
-@AutomergeRepo @Suite struct ReattachedBufferTests {
+@AutomergeRepo struct ReattachedBufferTests {
   private let world = RepoWorld(random: RandomSource(SeededGenerator(seed: 6)))
   private let path = "/notes/Shopping.md"
   private let uri = "file:///notes/Shopping.md"

@@ -8,7 +8,7 @@ import Testing
 @testable import NotesServer
 
 /// The beginning and the end of a session, and the messages that it accepts in between.
-@AutomergeRepo @Suite struct SessionTests {
+@AutomergeRepo struct SessionTests {
   private let ana = ServiceUnderTest(RepoWorld(random: RandomSource(SeededGenerator(seed: 11))), "ana")
 
   private func answer(_ id: Int) -> JSONValue? { ana.sent.first { $0["id"]?.intValue == id } }

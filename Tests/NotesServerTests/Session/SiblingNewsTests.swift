@@ -9,7 +9,7 @@ import Testing
 
 /// Two processes of one person learn of their connection at different moments, and what one of them stores in between
 /// reaches the other all the same.
-@AutomergeRepo @Suite struct SiblingNewsTests {
+@AutomergeRepo struct SiblingNewsTests {
   private let storage = InMemoryStorage()
   private let ends = SiblingEnd.pair()
   private let repos: [Repo]

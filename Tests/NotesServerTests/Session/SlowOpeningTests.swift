@@ -7,7 +7,7 @@ import Testing
 @testable import NotesServer
 
 /// The messages to a person who opens a note that takes long to open, such as a large one.
-@Suite struct SlowOpeningTests {
+struct SlowOpeningTests {
   @Test @AutomergeRepo func aNoteThatTakesOverASecondIsSaidToBeOpeningAndThenToBeOpen() async throws {
     let world = RepoWorld(random: RandomSource(SeededGenerator(seed: 1)))
     let ana = ServiceUnderTest(world)

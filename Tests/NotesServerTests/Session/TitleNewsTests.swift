@@ -8,7 +8,7 @@ import Testing
 @testable import NotesServer
 
 /// Another person gives an open note another title.
-@AutomergeRepo @Suite struct TitleNewsTests {
+@AutomergeRepo struct TitleNewsTests {
   private let ana: ServiceUnderTest
   private let uri = "file:///notes/Shopping.md"
   private let handle: DocHandle

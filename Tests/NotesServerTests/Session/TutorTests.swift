@@ -7,7 +7,7 @@ import Testing
 
 @testable import NotesServer
 
-@Suite struct TutorialTests {
+struct TutorialTests {
   /// The numbers of the lessons that these texts lead to.
   private func lessons(_ keys: Tutorial.Keys = .vim, _ texts: String...) -> [Int] {
     var tutorial = Tutorial(keys)
@@ -47,7 +47,7 @@ import Testing
 }
 
 /// The robot of the tutorial and a person, in one note.
-@AutomergeRepo @Suite struct TutorTests {
+@AutomergeRepo struct TutorTests {
   @Test func theRobotTypesAndThePersonDoesToo() async throws {
     let (service, id, editor) = try await beginning(seed: 31)
     // The robot is another person: it has a caret, and undo leaves its words alone.

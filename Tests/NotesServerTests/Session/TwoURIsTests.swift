@@ -7,7 +7,7 @@ import Testing
 @testable import NotesServer
 
 /// One note under two URIs in one editor, as when the person opens a symbolic link to its file, and the file itself.
-@AutomergeRepo @Suite struct TwoURIsTests {
+@AutomergeRepo struct TwoURIsTests {
   private let path = "/notes/Shopping.md"
   private let uris = ["file:///notes/Shopping.md", "file://localhost/notes/Shopping.md"]
 

@@ -5,7 +5,7 @@ import Testing
 
 @testable import NotesServer
 
-@Suite struct UndoRecordTests {
+struct UndoRecordTests {
   private let ana = ActorId()
   private let former = ActorId()
 

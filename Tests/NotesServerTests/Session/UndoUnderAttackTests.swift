@@ -10,7 +10,7 @@ import Testing
 
 /// No message of a guest, even under another name, makes a person's undo remove other people's words, or the person's
 /// earlier ones.
-@AutomergeRepo @Suite struct UndoUnderAttackTests {
+@AutomergeRepo struct UndoUnderAttackTests {
   private let world = RepoWorld(random: RandomSource(SeededGenerator(seed: 51)))
   private let uri = "file:///notes/Shopping.md"
 

@@ -8,7 +8,7 @@ import Testing
 @testable import NotesServer
 
 /// Another program writes bytes that are not UTF-8 to the file of a note.
-@AutomergeRepo @Suite struct UnreadableFileTests {
+@AutomergeRepo struct UnreadableFileTests {
   private let invalid = Array("tea\ncaf".utf8) + [0xE9, 0x0A]
 
   private func writeInvalid(_ note: WatchedNote, isJust: Bool = false) {

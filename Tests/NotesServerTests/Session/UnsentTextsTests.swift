@@ -9,7 +9,7 @@ import Testing
 @testable import NotesServer
 
 /// What a service does with the words that an editor kept because another service did not answer.
-@AutomergeRepo @Suite struct UnsentTextsTests {
+@AutomergeRepo struct UnsentTextsTests {
   private let world = RepoWorld(random: RandomSource(SeededGenerator(seed: 6)))
   private let files = MemoryFiles()
   private let unsent = MemoryUnsent()

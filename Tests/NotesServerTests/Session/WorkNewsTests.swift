@@ -9,7 +9,7 @@ import Testing
 @testable import NotesServer
 
 /// The progress that a client without a plugin gets while a note is opened, or its changes arrive.
-@AutomergeRepo @Suite struct WorkNewsTests {
+@AutomergeRepo struct WorkNewsTests {
   private let world = RepoWorld(random: RandomSource(SeededGenerator(seed: 9)))
   private let path = "/notes/Shopping.md"
   private let uri = "file:///notes/Shopping.md"

@@ -5,7 +5,7 @@ import Testing
 @testable import NotesServer
 
 /// The progress messages of a plain client about work that takes a while, decided by a value.
-@Suite struct WorkProgressTests {
+struct WorkProgressTests {
   private typealias Work = WorkProgress.Work
 
   private static let (tea, milk) = ("file:///notes/Tea.md", "file:///notes/Milk.md")

@@ -5,7 +5,7 @@ import Testing
 @testable import ServiceSimulation
 
 /// The time of a simulated machine that sleeps.
-@AutomergeRepo @Suite struct MachineClockTests {
+@AutomergeRepo struct MachineClockTests {
   private let base = ManualClock()
 
   @Test func whatIsPlannedBeforeASleepAndAfterItForOneTimeKeepsItsOrder() {

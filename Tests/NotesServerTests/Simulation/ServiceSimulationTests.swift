@@ -7,7 +7,9 @@ import Testing
 @testable import ServiceSimulation
 
 /// Whole services in one process. `make simulate` runs more seeds, and `make simulate SEED=7` repeats one of them.
-@AutomergeRepo @Suite(.serialized) struct ServiceSimulationTests {
+@AutomergeRepo @Suite(.serialized) struct ServiceSimulationTests {}
+
+extension ServiceSimulationTests {
   /// Beside other tests, threads take part: the order in which work off the loop returns may differ from run to run.
   @Test(arguments: 1...6 as ClosedRange<UInt64>) func everyWordStandsOnceInTheEnd(seed: UInt64) async throws {
     let simulation = Simulation(seed: seed)

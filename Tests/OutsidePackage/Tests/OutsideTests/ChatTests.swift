@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 /// The chat of the tutorial: two processes, and the page has its code.
-@Suite struct ChatTests {
+struct ChatTests {
   /// A terminal that runs the chat.
   private final class Terminal {
     private let process = Process()

@@ -31,7 +31,7 @@ actor Library {
   }
 }
 
-@Suite struct IsolationTests {
+struct IsolationTests {
   @Test @MainActor func aScreenChangesADocument() async throws {
     let screen = Screen()
     let handle = try await screen.repo.create()

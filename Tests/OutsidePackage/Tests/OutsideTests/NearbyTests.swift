@@ -6,7 +6,7 @@ import PeerTransport
 import Testing
 
 /// Peers nearby, over TLS on this machine.
-@Suite struct NearbyTests {
+struct NearbyTests {
   private static let here = PeerAddress(host: "127.0.0.1", port: 0)
 
   @AutomergeRepo

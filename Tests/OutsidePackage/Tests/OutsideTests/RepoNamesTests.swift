@@ -7,7 +7,7 @@ import Testing
 import WebSocketNetwork
 
 /// Every row of `Compared.md` that says “same”: what a program written against automerge-repo-swift names, with its labels.
-@Suite struct RepoNamesTests {
+struct RepoNamesTests {
   @Test func aRepoHasTheSameNames() async throws {
     let repo = Repo(sharePolicy: SharePolicy.agreeable), stored = Repo(storage: InMemoryStorage())
     let id = DocumentId(), data = Document().save()

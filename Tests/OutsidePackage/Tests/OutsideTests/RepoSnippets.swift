@@ -5,7 +5,7 @@ import Testing
 
 /// The samples of AutomergeRepo's documentation, each between `// snippet` and `// end` as it stands there. `RepoSnippetsTests`
 /// holds the two together.
-@Suite struct RepoSnippets {
+struct RepoSnippets {
   private func say(_ text: String) {}
   private func show(_ handle: DocHandle) {}
 
@@ -77,7 +77,7 @@ import Testing
 }
 
 /// The documentation's samples are those that are compiled and run.
-@Suite struct RepoSnippetsTests {
+struct RepoSnippetsTests {
   private static let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
   private static let catalogue = folder.appendingPathComponent("../../../../Sources/AutomergeRepo/AutomergeRepo.docc")
 

@@ -8,7 +8,7 @@ import WebSocketNetwork
 
 /// The samples in the documentation of automerge-swift and automerge-repo-swift, in words of our own: each calls what the sample
 /// calls, with the same labels and in the same isolation, and with nothing added but `try`.
-@Suite struct SeedSamplesTests {
+struct SeedSamplesTests {
   private struct Palette: Codable, Equatable {
     var colors: [String]
   }

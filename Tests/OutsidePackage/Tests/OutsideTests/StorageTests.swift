@@ -31,7 +31,7 @@ final class Drawer: StorageProvider {
   }
 }
 
-@Suite struct StorageTests {
+struct StorageTests {
   private func folder() -> URL {
     FileManager.default.temporaryDirectory.appendingPathComponent("outside-\(UUID().uuidString)")
   }

@@ -4,7 +4,7 @@ import Foundation
 import Testing
 
 /// Two repos of one process, over a network of our own.
-@Suite struct TwoReposTests {
+struct TwoReposTests {
   @Test @AutomergeRepo func theyFindAndSyncAndTalk() async throws {
     let (ana, ben) = (
       Repo(peerId: "ana", sharePolicy: SharePolicy.agreeable), Repo(peerId: "ben", sharePolicy: SharePolicy.agreeable)
