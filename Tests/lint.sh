@@ -86,6 +86,11 @@ if git grep -nE 'Thread\.sleep|Task\.sleep|\busleep\(' -- 'Tests/*.swift'; then
   fail "the lines above: wait for a condition with a deadline"
 fi
 
+# The compiler hands the whole text of what carries @Suite to the macro, for each group of files anew.
+if git grep -nE '@Suite($|[^(A-Za-z])' -- 'Tests/*.swift'; then
+  fail "the lines above: a suite needs @Suite only for traits; then its tests stand in an extension"
+fi
+
 # A test that a busy machine fails, or that cannot fail. What is bound to come is waited for until Patience.hang, which only ends a
 # hang; work is measured by ProcessorTime. What random or long pauses there are say so in the line.
 if git grep -nE 'waitFor\([^)]*\) *\{ *false *\}|== nil \|\| [a-z.]+ != nil|\|\| true\b|#expect\((true|Bool\(true\))|#expect\(.*count >= 0\b' \

@@ -2,7 +2,7 @@ import Cryptography
 import Testing
 
 /// The examples of the standards, and what must not stop the program.
-@Suite struct CryptographyTests {
+struct CryptographyTests {
   private func bytes(_ hexadecimal: String) -> [UInt8] {
     let digits = hexadecimal.compactMap(\.hexDigitValue)
     return stride(from: 0, to: digits.count, by: 2).map { UInt8(digits[$0] * 16 + digits[$0 + 1]) }
