@@ -14,7 +14,7 @@ EDITOR_ASKED := $(if $(filter command line,$(origin EDITOR)),$(EDITOR))
 # One run of screen_bench.py each.
 SCREEN_OPTIONS := "" "--delays 1,20,100 --alone= --letters 200 --one-way" "--bytes 1000000 --letters 300"
 
-.PHONY: all build test lint format demo demo-record screens bench screen-bench siege bench-store bench-peers partitions kills servers simulate soak mutants chaos together conformance conformance-next outside fuzz install install-serve deb tarball newcomer uninstall manual pictures docs docs-check setup setup-test setup-docs clean
+.PHONY: all build test lint format demo demo-record screens bench screen-bench siege bench-store bench-peers partitions kills servers simulate soak seeds mutants chaos together conformance conformance-next outside fuzz install install-serve deb tarball newcomer uninstall manual pictures docs docs-check setup setup-test setup-docs clean
 
 all: build
 
@@ -122,6 +122,12 @@ kills: setup-test
 	  --filter KilledServiceTests && \
 	  NOTES_KILLS=200 swift test --skip-build --filter KilledWriterTests) 2>&1 | tee .build/kills.log; \
 	  status=$${PIPESTATUS[0]}; Tests/ledger.py kills "make kills" .build/kills.log; exit $$status
+
+# The random tests that take longest, with COUNT seeds each (default 20).
+seeds: setup-test
+	swift build --build-tests $(DEBUG)
+	NOTES_SEED_COUNT=$(or $(COUNT),20) swift test --skip-build \
+	  --filter 'DoorsTests|TwoURIsTests|OutOfStepTests|ServiceSimulationTests|RepoSyncTests|HostileShapesTests'
 
 # Nine people in real and model editors on three servers with one PostgreSQL, while processes are killed, the database is away for a
 # minute and connections are cut. A judge of its own writes its report to REPORT.

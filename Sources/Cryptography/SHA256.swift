@@ -3,7 +3,7 @@ import CCrypto
 /// SHA-256 of bytes that come in pieces. Source: FIPS 180-4.
 ///
 /// OpenSSL uses the processor's SHA instructions where there are some.
-/// - Complexity: O(*n*), about half a microsecond per kilobyte with these instructions; allocates nothing
+/// - Complexity: O(*n*); allocates nothing
 public struct SHA256: Sendable {
   public static let byteCount = 32
 

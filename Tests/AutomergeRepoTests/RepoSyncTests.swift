@@ -70,11 +70,7 @@ struct RepoSyncTests {
     #expect(world.network.deliveredCount - before <= 40)
   }
 
-  /// `NOTES_SEEDS=200` tries as many.
-  private static let seeds: [UInt64] = {
-    let count = ProcessInfo.processInfo.environment["NOTES_SEEDS"].flatMap { UInt64($0) } ?? 6
-    return (0..<count).map { 11 + $0 }
-  }()
+  private static let seeds = 11..<11 + UInt64(SeedCount.of(6))
 
   @Test(arguments: seeds) @AutomergeRepo
   func repliesPartitionsAndCrashesEndInOneText(seed: UInt64) async throws {

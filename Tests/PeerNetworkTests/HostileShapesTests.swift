@@ -4,10 +4,8 @@ import TestSupport
 import Testing
 
 /// Messages, names, meetings and presence that no test spells out: a short run of what `make fuzz` does at length.
-///
-/// `NOTES_SEEDS=200` tries so many seeds.
 struct HostileShapesTests {
-  private static let seeds = 0..<(ProcessInfo.processInfo.environment["NOTES_SEEDS"].flatMap { UInt64($0) } ?? 4)
+  private static let seeds = 0..<UInt64(SeedCount.of(4))
   private static let corpus = Vectors.packageRoot.appending(path: "Tests/Fuzz/Corpus")
 
   private static func inputs(_ name: String) throws -> [[UInt8]] {

@@ -8,7 +8,7 @@ import Testing
 struct DoorsTests {
   private static let seedsEach = 50
 
-  @Test(arguments: 0..<20)
+  @Test(arguments: 0..<SeedCount.of(6))
   func whatGoesInByOneDoorIsReadByAllOthersAndNothingIsLost(part: Int) throws {
     for seed in part * Self.seedsEach..<(part + 1) * Self.seedsEach { try run(seed: UInt64(seed)) }
   }

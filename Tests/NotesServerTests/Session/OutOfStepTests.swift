@@ -282,7 +282,7 @@ import Testing
   /// merged before it is heard that Ana has deleted the former. See
   /// `FileMergeTests.ofALineThatIsDeletedMeanwhileWhatWasChangedInItStays`.
   @Test(
-    arguments: Array(1...20)
+    arguments: Array(1...UInt64(SeedCount.of(6)))
       + [34, 35, 59, 91, 158, 213, 354, 457, 556, 610, 1046, 1251, 1332, 1357, 1424, 1875, 2309, 2538] as [UInt64])
   func noLineIsLostTornOrThereTwiceWhateverBothDid(seed: UInt64) async throws {
     var random = SeededGenerator(seed: seed)

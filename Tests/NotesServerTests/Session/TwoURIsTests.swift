@@ -47,7 +47,7 @@ import Testing
     #expect(buffers.map(\.string) == ["bread\ntea\neggs\n", "bread\ntea\neggs\n"])
   }
 
-  @Test(arguments: [true, false], 1...20)
+  @Test(arguments: [true, false], 1...SeedCount.of(8))
   func anyOrderOfEditsLeavesBothBuffersTheNoteAndTheFileEqual(hasPlugin: Bool, seed: Int) async throws {
     let (ana, buffers, id) = try await opened(seed: UInt64(seed), hasPlugin: hasPlugin)
     var generator = SeededGenerator(seed: UInt64(seed))
