@@ -123,7 +123,7 @@ kills: setup-test
 	  NOTES_KILLS=200 swift test --skip-build --filter KilledWriterTests) 2>&1 | tee .build/kills.log; \
 	  status=$${PIPESTATUS[0]}; Tests/ledger.py kills "make kills" .build/kills.log; exit $$status
 
-# The random tests that take longest, with COUNT seeds each (default 20).
+# The random tests that take longest, with COUNT seeds each (default 20; of DoorsTests, 50 times as many).
 seeds: setup-test
 	swift build --build-tests $(DEBUG)
 	NOTES_SEED_COUNT=$(or $(COUNT),20) swift test --skip-build \
