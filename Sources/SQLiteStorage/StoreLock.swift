@@ -31,7 +31,11 @@ struct StoreLock: ~Copyable {
     descriptor = opened
   }
 
-  deinit { close(descriptor) }
+  deinit {
+    // A child process has a copy of the descriptor until it runs its program, and `close` alone leaves the lock with it.
+    flock(descriptor, LOCK_UN)
+    close(descriptor)
+  }
 }
 
 /// Identifies the file at a path. It changes when the file is removed, renamed or replaced.

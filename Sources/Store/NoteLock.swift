@@ -24,5 +24,9 @@ public final class NoteLock: Sendable {
     descriptor = opened
   }
 
-  deinit { close(descriptor) }
+  deinit {
+    // A child process has a copy of the descriptor until it runs its program, and `close` alone leaves the lock with it.
+    flock(descriptor, LOCK_UN)
+    close(descriptor)
+  }
 }

@@ -20,6 +20,20 @@ struct FileLockTests {
     #expect(FileLock(path: directory.path + "/no such folder/lock") == nil)
   }
 
+  /// A process that is being started has copies of all descriptors until it runs its program.
+  @Test func aCopyOfTheDescriptorKeepsNoLock() throws {
+    let directory = try TemporaryDirectory()
+    let path = directory.path + "/lock"
+    var copy: Int32 = -1
+    do {
+      let lock = try #require(FileLock(path: path))
+      copy = dup(try descriptor(of: path))
+      withExtendedLifetime(lock) {}
+    }
+    defer { close(copy) }
+    #expect(copy >= 0 && !FileLock.isTaken(path: path) && FileLock(path: path) != nil)
+  }
+
   /// A descriptor is a number, and free numbers are used again: what is closed twice belongs to other code the second time.
   @Test func aRefusedLockClosesNoOtherDescriptor() throws {
     let directory = try TemporaryDirectory()

@@ -88,12 +88,12 @@ struct StoreSiblingProviderTests {
           return (provider, LocalPeer(peerId: PeerId(name), metadata: PeerMetadata(name: name)))
         }
         let (first, second) = (try end("one"), try end("two"))
+        // The first has been running alone.
+        first.provider.found([:])
         return NetworkPair(
           .init(first.provider, as: first.local), .init(second.provider, as: second.local), clock: clock,
           maximumByteCount: Frame.maximumByteCount
         ) {
-          // The first has been running alone.
-          first.provider.found([:])
           second.provider.found([first.provider.key: first.provider.addresses])
           first.provider.found([second.provider.key: second.provider.addresses])
         }

@@ -18,7 +18,11 @@ public final class FileLock {
     descriptor = opened
   }
 
-  deinit { close(descriptor) }
+  deinit {
+    // A child process has a copy of the descriptor until it runs its program, and `close` alone leaves the lock with it.
+    flock(descriptor, LOCK_UN)
+    close(descriptor)
+  }
 
   /// Whether a process has the lock, as far as the kernel says. Does not touch the lock: a process that tries to take it
   /// meanwhile gets it.
