@@ -247,7 +247,10 @@ extension EditorFileCommandTests {
     let discarding = "(lambda (prompt &rest _) (not (string-match-p \"save the file\" prompt)))"
     try ana.give(vim: "", emacs: "(cl-letf (((symbol-function 'y-or-n-p) \(discarding))) \(command))")
     try ana.waitForScreen("shown as bytes")
-    try ana.waitForScreen("C-x C-v RET opens the note")
+    // Hexl shows an address in its place within half a second.
+    try ana.session.wait(for: "a message") {
+      try ana.evaluate(ChaosPerson.emacsMessages).stringValue?.contains("C-x C-v RET opens the note") == true
+    }
     #expect(try ana.documentId() == nil)
     try ana.give(vim: "", emacs: "(progn (set-buffer-modified-p nil) (find-alternate-file buffer-file-name))")
     #expect(try ana.waitUntilAttached() == id)
