@@ -5,7 +5,7 @@
 # as many as cores): beside them, a test with a deadline in real time can starve without anything being wrong. What hostile
 # peers cost is measured on the loop's thread, which all tests of a process share.
 #
-# Stages run two at a time, as most of the time of an editor's test is waiting; NOTES_LANES=1 runs them one after the other.
+# Stages run three at a time, as most of the time of an editor's test is waiting; NOTES_LANES=1 runs them one after the other.
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit
 export NOTES_TEST_PYTHON=${NOTES_TEST_PYTHON:-$PWD/.build-venv/bin/python}
@@ -114,7 +114,7 @@ lane() {
 
 if [ ! -d ../shared/vectors ]; then echo "SKIPPING the conformance vectors and traces: ../shared is not here." >&2; fi
 lanes=()
-for ((number = 1; number <= ${NOTES_LANES:-2}; number++)); do
+for ((number = 1; number <= ${NOTES_LANES:-3}; number++)); do
   lane "$number" &
   lanes+=($!)
 done
