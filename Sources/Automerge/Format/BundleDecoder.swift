@@ -10,8 +10,8 @@ enum BundleDecoder {
     return try decode(chunk, inflating: &budget)
   }
 
-  /// - Parameter budget: how many bytes the columns may inflate to, if this is less than is allowed otherwise; reduced by
-  ///   what they did
+  /// - Parameter budget: how many bytes the columns may inflate to, and the changes may take, if this is less than is allowed
+  ///   otherwise; reduced by what they did
   static func decode(_ chunk: Chunk, inflating budget: inout Int) throws(LoadError) -> [DecodedChange] {
     var decoded: [DecodedChange] = []
     for change in try changeChunks(chunk, &budget) { decoded.append(try ChangeDecoder.decode(change)) }
@@ -22,8 +22,11 @@ enum BundleDecoder {
     do throws(FormatError) {
       let tables = try readTables(chunk, &budget)
       let limit = FormatLimits.bundleOps + 16 * chunk.body.count
+      let repeated = try tables.changes.repeatedByteCount(ColumnSpec.BundleChange.message)
+      try FormatLimits.take(repeated.addingSaturating(try tables.ops.repeatedNameByteCount), from: &budget)
       let changes = try BundleChange.read(
         tables.changes, actorCount: tables.actors.count, externalCount: tables.external.count, limit: limit)
+      try FormatLimits.take(changes.count * FormatLimits.bundleChangeByteCount, from: &budget)
       let rows = try BundleRows(tables.ops, changes: changes, limit: limit)
       return try BundleWriter(actors: tables.actors, external: tables.external, changes: changes, rows: rows).chunks()
     } catch {
@@ -62,6 +65,8 @@ extension FormatLimits {
   /// How many more operations or changes a bundle may hold than sixteen for each of its bytes. Run-length encoded
   /// columns could claim any number of them.
   static let bundleOps = 65_536
+  /// What a change of a bundle counts: it is written as a chunk of its own, and decoded.
+  static let bundleChangeByteCount = 512
 }
 
 extension ColumnSpec {

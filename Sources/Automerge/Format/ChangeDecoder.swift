@@ -8,6 +8,8 @@ struct DecodedChange: OpSource {
   fileprivate(set) var others: [OtherOp] = []
   fileprivate(set) var text: [UInt8] = []
   fileprivate(set) var opCount = 0
+  /// What the repeated keys and names stand for.
+  fileprivate(set) var repeatedByteCount = 0
 
   /// A document has each actor once, and so has a change that it writes.
   fileprivate var namesEachActorOnce: Bool {
@@ -62,6 +64,10 @@ enum ChangeDecoder {
     let columns = try columnHead.readColumns(from: &reader)
     head.extra = Array(reader.rest)
     var change = DecodedChange(hash: chunk.hash, header: head, actorList: actors)
+    change.repeatedByteCount = try columns.repeatedNameByteCount
+    guard change.repeatedByteCount <= FormatLimits.repeatedByteCountOfChange else {
+      throw .tooMany(limit: FormatLimits.repeatedByteCountOfChange, at: 0)
+    }
     try readOps(OpColumnReader(columns, isDocument: false), size: chunk.body.count, atMost: limit, into: &change)
     return (change, false)
   }

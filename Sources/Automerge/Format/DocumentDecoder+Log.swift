@@ -65,7 +65,7 @@ struct LogBuilder {
     for op in slot.ops {
       for successor in op.successors { deletions[successor, default: []].append(op.id) }
     }
-    let element = slot.ops.first?.id ?? .zero
+    let element = slot.first?.id ?? .zero
     for (place, op) in slot.ops.enumerated() {
       let isInsert = key == nil && place == 0
       let opKey: OtherOp.Key = key.map { .map($0) } ?? .element(isInsert ? origin : element)

@@ -19,10 +19,10 @@ struct ObjectBuilder {
   private var updates: [StoredOp] = []
   private var isFirstRow = true
 
-  init(store: ObjectStore, size: Int) {
+  init(store: ObjectStore, size: Int, atMost maximumOps: Int) {
     self.store = store
     bytes = store.bytes
-    limit = FormatLimits.otherOps + 16 * size
+    limit = min(FormatLimits.otherOps + 16 * size, maximumOps)
   }
 
   mutating func read(_ columns: OpColumnReader) throws(FormatError) {

@@ -15,14 +15,22 @@ enum DocumentDecoder {
     return try decode(chunk, verification: verification, inflating: &budget)
   }
 
-  /// - Parameter budget: how many bytes the columns may inflate to, if this is less than is allowed otherwise; reduced by
-  ///   what they did
+  /// - Parameter budget: how many bytes the columns may inflate to, and their repeated strings stand for, if this is less than is
+  ///   allowed otherwise; reduced by what they did
+  /// - Parameter maximumOps: how many operations other than typing and deleting it may have, if this is less
   static func decode(
-    _ chunk: Chunk, verification: Verification = .immediate, inflating budget: inout Int
+    _ chunk: Chunk, verification: Verification = .immediate, inflating budget: inout Int,
+    opsAtMost maximumOps: Int = .max
   ) throws(LoadError) -> Loaded {
     var reader = ByteReader(chunk.body)
     let tables: Tables
-    do throws(FormatError) { tables = try readTables(&reader, &budget) } catch { throw .format(error) }
+    do throws(FormatError) {
+      tables = try readTables(&reader, &budget)
+      let repeated = try tables.changes.repeatedByteCount(ColumnSpec.Change.message)
+      try FormatLimits.take(repeated.addingSaturating(try tables.ops.repeatedNameByteCount), from: &budget)
+    } catch {
+      throw .format(error)
+    }
     let bytes = TextBytes(), actors = ActorTable()
     for actor in tables.actors {
       guard actors.find(actor) == nil else { throw .format(.invalid(.actor, at: 0)) }
@@ -30,7 +38,7 @@ enum DocumentDecoder {
     }
     let store = ObjectStore(bytes: bytes, actors: actors)
     do throws(FormatError) {
-      var builder = ObjectBuilder(store: store, size: chunk.body.count)
+      var builder = ObjectBuilder(store: store, size: chunk.body.count, atMost: maximumOps)
       try builder.read(OpColumnReader(tables.ops, isDocument: true))
     } catch {
       throw .format(error)

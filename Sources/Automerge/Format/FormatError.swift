@@ -61,6 +61,10 @@ enum FormatLimits {
   /// How many times its size a large chunk may inflate to. Text deflates to about a third; `ColumnWriter` stays below
   /// half of this.
   static let inflatedRatio = 32
+  /// How many bytes the repeated strings of a chunk may stand for. Whoever hashes its changes has to write each of them.
+  static let repeatedByteCount = 1 << 30
+  /// The same for the keys and names of a single change, which is applied as a whole.
+  static let repeatedByteCountOfChange = 64 << 20
   static let columns = 256
   /// An actor of 128 bytes, preceded by four bytes and up to ten bytes of level, under which it writes on a past state.
   /// Source: automerge-format, sections 6.3 and 9.

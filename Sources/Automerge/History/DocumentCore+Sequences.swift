@@ -19,7 +19,7 @@ extension DocumentCore {
   /// The visible element that covers the unit after `index` units.
   func element(_ tree: TextTree, at index: Int, _ unit: TextUnit) throws(DocError) -> Element {
     if isolation != nil {
-      guard index >= 0, let id = tree.slot(at: index, unit, clock: view)?.ops.first?.id,
+      guard index >= 0, let id = tree.slot(at: index, unit, clock: view)?.first?.id,
         let element = element(tree, id)
       else { throw .outOfBounds(UInt64(index.magnitude)) }
       return element

@@ -14,7 +14,7 @@ struct MarkGrowth {
   init(of tree: TextTree) {
     self.tree = tree
     for irregular in tree.slots {
-      guard let op = irregular.slot.ops.first else { continue }
+      guard let op = irregular.slot.first else { continue }
       if op.expand { growing.insert(op.id) }
       guard op.action == .mark, let name = op.markName else { continue }
       let kind = Kind(name: name, value: op.value)

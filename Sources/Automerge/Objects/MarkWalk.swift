@@ -67,7 +67,7 @@ extension TextTree {
   /// The beginning or end of a mark at a place; nil if something else is there.
   fileprivate func mark(at place: Place) -> StoredOp? {
     let run = self[place]
-    guard run.isIrregular, let op = slots[Int(run.text)].slot.ops.first, op.action == .mark else { return nil }
+    guard run.isIrregular, let op = slots[Int(run.text)].slot.first, op.action == .mark else { return nil }
     return op
   }
 }

@@ -21,6 +21,14 @@ struct StoredOp: Equatable {
 
   var isCounter: Bool { action == .set && value.code == RawValue.Code.counter }
 
+  /// Records an operation that came after this one; true if it increments this counter.
+  fileprivate mutating func add(_ successor: StoredOp, _ actors: ActorTable) -> Bool {
+    successors.insert(successor.id, at: successors.place(for: successor.id, \.self, actors))
+    guard successor.action == .increment, isCounter else { return false }
+    raised &+= successor.value.incrementBy
+    return true
+  }
+
   /// Whether the operation has a visible value as long as no other comes after it.
   fileprivate var isValue: Bool {
     switch action {
@@ -44,49 +52,81 @@ enum OpAction: UInt8 {
 
 /// The operations at one key of a map or one element of a sequence, ascending by id; in a sequence the insert is first.
 ///
-/// A key may have been written, or a counter incremented, very often, so what is visible now is stored.
+/// A key may have been written, or a counter incremented, very often, and by several people while they were apart. So what is
+/// visible now is stored, and an operation that comes late does not move all later ones.
 struct Slot: Equatable {
-  private(set) var ops: [StoredOp]
-  /// The visible operations, ascending.
-  private var present: [OpId] = []
+  /// All but those in `late`.
+  private var settled: [StoredOp]
+  /// Operations that came after later ones, if these are many; ascending.
+  private var late: [LateOp] = []
+  private var present = PresentOps()
+
+  private struct LateOp {
+    /// How many of the settled operations come before it.
+    let place: Int
+    var op: StoredOp
+  }
+
+  private static let longCount = 1024, maximumLateCount = 512
 
   init(ops: [StoredOp] = []) {
-    self.ops = ops
+    settled = ops
     settle()
   }
 
+  static func == (left: Slot, right: Slot) -> Bool { left.ops == right.ops }
+
+  /// - Complexity: O(1), or O(n) if some came late.
+  var ops: [StoredOp] {
+    if late.isEmpty { return settled }
+    var (ops, next): ([StoredOp], Int) = ([], 0)
+    ops.reserveCapacity(settled.count + late.count)
+    for item in late {
+      ops += settled[next..<item.place]
+      ops.append(item.op)
+      next = item.place
+    }
+    return ops + settled[next...]
+  }
+
+  var first: StoredOp? { late.first?.place == 0 ? late.first?.op : settled.first }
+
   /// - Complexity: O(log n) in the operations.
-  subscript(id: OpId) -> StoredOp? { index(of: id).map { ops[$0] } }
+  subscript(id: OpId) -> StoredOp? {
+    if let index = settled.index(of: id, \.id) { return settled[index] }
+    return late.index(of: id, \.op.id).map { late[$0].op }
+  }
 
   /// Adds an operation that no other one supersedes yet.
   mutating func add(_ op: StoredOp, actors: ActorTable) {
-    var place = firstIndex(from: op.id.counter)
-    while place < ops.count, actors.precedes(ops[place].id, op.id) { place += 1 }
-    ops.insert(op, at: place)
-    guard op.isValue else { return }
-    place = present.count
-    while place > 0, actors.precedes(op.id, present[place - 1]) { place -= 1 }
-    present.insert(op.id, at: place)
+    let place = settled.place(for: op.id, \.id, actors)
+    if place == settled.count || settled.count < Self.longCount {
+      settled.insert(op, at: place)
+    } else {
+      late.insert(LateOp(place: place, op: op), at: late.place(for: op.id, \.op.id, actors))
+      if late.count > Self.maximumLateCount { (settled, late) = (ops, []) }
+    }
+    if op.isValue { present.insert(op.id, actors) }
   }
 
   /// Adds operations, with all operations that came after them, at the end.
   mutating func append(_ more: [StoredOp]) {
-    ops += more
+    (settled, late) = (ops + more, [])
     settle()
   }
 
   /// Records that an operation came after those with `ids`. Ignores unknown ids.
   mutating func addSuccessor(_ successor: StoredOp, to ids: [OpId], actors: ActorTable) {
     for id in ids {
-      guard let index = index(of: id) else { continue }
-      var place = ops[index].successors.count
-      while place > 0, actors.precedes(successor.id, ops[index].successors[place - 1]) { place -= 1 }
-      ops[index].successors.insert(successor.id, at: place)
-      if successor.action == .increment, ops[index].isCounter {
-        ops[index].raised &+= successor.value.incrementBy
+      let isIncrement: Bool
+      if let index = settled.index(of: id, \.id) {
+        isIncrement = settled[index].add(successor, actors)
+      } else if let index = late.index(of: id, \.op.id) {
+        isIncrement = late[index].op.add(successor, actors)
       } else {
-        present.removeAll { $0 == id }
+        continue
       }
+      if !isIncrement { present.remove(id, actors) }
     }
   }
 
@@ -101,46 +141,26 @@ struct Slot: Equatable {
 
   /// Determines what is visible now, and the values of counters.
   private mutating func settle() {
-    present.removeAll()
-    for index in ops.indices where ops[index].isValue {
+    var visible: [OpId] = []
+    for index in settled.indices where settled[index].isValue {
       var isOverruled = false, raised: Int64 = 0
-      for successor in ops[index].successors {
-        if ops[index].isCounter, let op = self[successor], op.action == .increment {
+      for successor in settled[index].successors {
+        if settled[index].isCounter, let op = self[successor], op.action == .increment {
           raised &+= op.value.incrementBy
         } else {
           isOverruled = true
         }
       }
-      ops[index].raised = raised
-      if !isOverruled { present.append(ops[index].id) }
+      settled[index].raised = raised
+      if !isOverruled { visible.append(settled[index].id) }
     }
-  }
-
-  private func index(of id: OpId) -> Int? {
-    var place = firstIndex(from: id.counter)
-    // Several actors may have reached the same counter.
-    while place < ops.count, ops[place].id.counter == id.counter {
-      if ops[place].id == id { return place }
-      place += 1
-    }
-    return nil
-  }
-
-  /// The index of the first operation with this counter or a greater one.
-  private func firstIndex(from counter: UInt32) -> Int {
-    if let last = ops.last, last.id.counter < counter { return ops.count }
-    var low = 0, high = ops.count
-    while low < high {
-      let middle = (low + high) / 2
-      if ops[middle].id.counter < counter { low = middle + 1 } else { high = middle }
-    }
-    return low
+    present = PresentOps(visible)
   }
 
   /// The visible operations, ascending; the last one wins.
   /// - Complexity: O(log n) in the operations now, O(n log n) in the past.
   func visible(at clock: Clock = .now) -> [StoredOp] {
-    clock.isNow ? present.compactMap { self[$0] } : ops.filter { isVisible($0, at: clock) }
+    clock.isNow ? present.ids.compactMap { self[$0] } : ops.filter { isVisible($0, at: clock) }
   }
 
   func winner(at clock: Clock = .now) -> StoredOp? {

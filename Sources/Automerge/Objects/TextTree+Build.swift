@@ -26,8 +26,8 @@ struct TextTreeBuilder {
 
   /// Adds an irregular element at the end.
   mutating func appendIrregular(_ slot: Slot, origin: OpId) {
-    guard let id = slot.ops.first?.id else { return }
-    if slot.ops.first?.action == .mark { tree.hasMarks = true }
+    guard let id = slot.first?.id else { return }
+    if slot.first?.action == .mark { tree.hasMarks = true }
     tree.slots.append(IrregularElement(slot))
     for op in slot.ops.dropFirst() { tree.updates[op.id] = id }
     append(TextRun(irregular: id, origin: origin, slot: tree.slots.count - 1))

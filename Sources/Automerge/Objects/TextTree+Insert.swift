@@ -37,7 +37,7 @@ extension TextTree {
       if run.isIrregular {
         let slot = slots[Int(run.text)]
         if slot.slot.winner(at: clock) != nil { break }
-        if let op = slot.slot.ops.first, op.action == .mark, clock.covers(op.id) {
+        if let op = slot.slot.first, op.action == .mark, clock.covers(op.id) {
           let begins = op.markName != nil
           let begin = OpId(counter: op.id.counter - 1, actor: op.id.actor)
           let isClosed = !begins && candidates.removeAll(since: begin)

@@ -47,7 +47,7 @@ extension TextTree {
       if !least.isZero, actors.precedes(run.id, least) { return "least id of leaf \(leaf)" }
       if run.count == 0 || Int(run.utf8) > TextRun.maximumByteCount { return "size of run \(run.id)" }
       if run.isIrregular {
-        if run.count != 1 || slots[Int(run.text)].slot.ops.first?.id != run.id { return "irregular run \(run.id)" }
+        if run.count != 1 || slots[Int(run.text)].slot.first?.id != run.id { return "irregular run \(run.id)" }
       } else {
         if bytes.measure(run.textStart..<run.textEnd) != run.measure { return "measure of run \(run.id)" }
         if (run.step != 0) != (!run.isVisible && run.count > 1) { return "step of run \(run.id)" }

@@ -3,7 +3,7 @@ extension TextTree {
   /// The gap for an insertion with `amount` units before it; see `gap(before:_:)`.
   func gap(before amount: Int, _ unit: TextUnit, at clock: Clock) -> Gap {
     var gap = Gap(place: Place(leaf: firstLeaf, run: 0), element: 0, reference: .zero)
-    if amount > 0, let id = slot(at: amount - 1, unit, clock: clock)?.ops.first?.id, let found = find(id) {
+    if amount > 0, let id = slot(at: amount - 1, unit, clock: clock)?.first?.id, let found = find(id) {
       gap = Gap(place: found.place, element: found.element + 1, reference: id)
     }
     return hasMarks ? pastStickyMarks(gap, at: clock) : gap
@@ -74,7 +74,7 @@ extension TextTree {
         }
         return true
       case .irregular(let slot, let winner):
-        return slot.ops.first.map { body($0.id, TextSums(ofElement: winner.textUTF8)) } ?? true
+        return slot.first.map { body($0.id, TextSums(ofElement: winner.textUTF8)) } ?? true
       case .mark: return true
       }
     }

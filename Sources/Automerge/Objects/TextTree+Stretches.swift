@@ -23,7 +23,7 @@ extension TextTree {
   private func forEachStretch(of run: TextRun, at clock: Clock, _ body: (Stretch) -> Bool) -> Bool {
     if run.isIrregular {
       let slot = slots[Int(run.text)].slot
-      if let op = slot.ops.first, op.action == .mark {
+      if let op = slot.first, op.action == .mark {
         let isThere = clock.covers(op.id) && !op.successors.contains { clock.covers($0) }
         return isThere ? body(.mark(op)) : true
       }

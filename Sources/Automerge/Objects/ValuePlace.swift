@@ -86,7 +86,7 @@ extension DocumentCore {
   }
 
   fileprivate func elementId(of slot: Slot) -> ElementId? {
-    slot.ops.first.map { elementId($0.id) }
+    slot.first.map { elementId($0.id) }
   }
 
   private func elementId(_ id: OpId) -> ElementId { ElementId(counter: id.counter, actor: actors[id.actor]) }

@@ -49,7 +49,7 @@ struct SequenceWalk {
   private mutating func visit(_ run: TextRun) {
     if run.isIrregular {
       let slot = tree.slots[Int(run.text)].slot
-      if let first = slot.ops.first, first.action == .mark { passMark(first) } else { visit(slot, of: run.id) }
+      if let first = slot.first, first.action == .mark { passMark(first) } else { visit(slot, of: run.id) }
       return
     }
     var element = 0, start = run.textStart

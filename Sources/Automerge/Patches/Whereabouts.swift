@@ -67,7 +67,7 @@ extension TextTree {
   fileprivate func indexesOfObjects(at clock: Clock, _ unit: TextUnit) -> [OpId: Int] {
     var indexes: [OpId: Int] = [:], index = 0
     forEachStretch(at: clock) { stretch in
-      if case .irregular(let slot, _) = stretch, let element = slot.ops.first?.id { indexes[element] = index }
+      if case .irregular(let slot, _) = stretch, let element = slot.first?.id { indexes[element] = index }
       index += sums(of: stretch)[unit]
       return true
     }

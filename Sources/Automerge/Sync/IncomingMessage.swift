@@ -14,8 +14,8 @@ package final class IncomingMessage: @unchecked Sendable {
 
   /// The message without the changes.
   let header: SyncMessage
-  /// The chargeable bytes since the last call of `takeExcess`: what was inflated beyond what text inflates to, and the
-  /// text of large changes.
+  /// The chargeable bytes since the last call of `takeExcess`: what was inflated, or repeated strings stood for, beyond what text
+  /// inflates to, and the text of large changes.
   private var excessByteCount = 0
 
   private let chunks: ArraySlice<UInt8>
@@ -44,6 +44,9 @@ package final class IncomingMessage: @unchecked Sendable {
     static let byteCount = 512 << 10
     /// How many stretches of text, deletions and other operations one change of a peer may have.
     static let piecesOfChange = 1 << 17
+    /// How many operations other than typing and deleting a whole document may have if it has fewer bytes: each takes
+    /// some hundreds of bytes.
+    static let otherOpsOfDocument = 1 << 19
     /// How many bytes a message may inflate to, unless it is large itself.
     static let inflatedByteCount = 64 << 20
     static let inflatedRatio = 4
@@ -141,6 +144,7 @@ package final class IncomingMessage: @unchecked Sendable {
     case .change, .compressedChange:
       let change = try ChangeDecoder.decode(chunk, atMost: Limit.piecesOfChange)
       excessByteCount += max(0, change.text.count - Limit.textOfChange)
+      excessByteCount += max(0, change.repeatedByteCount - Limit.freeRatio * chunk.body.count)
       portion.append(change, byteCount: chunk.body.count)
     case .bundle:
       for change in try changes(of: chunk, &inflatedLeft) { portion.append(change, byteCount: change.text.count) }
@@ -153,7 +157,8 @@ package final class IncomingMessage: @unchecked Sendable {
   private func load(_ chunk: Chunk) throws(LoadError) -> DocumentDecoder.Loaded {
     var left = inflatedLeft
     defer { charge(&inflatedLeft, leaving: left, stored: chunk.body.count) }
-    return try DocumentDecoder.decode(chunk, inflating: &left)
+    return try DocumentDecoder.decode(
+      chunk, inflating: &left, opsAtMost: max(Limit.otherOpsOfDocument, chunk.body.count))
   }
 
   private func changes(of bundle: Chunk, _ budget: inout Int) throws(LoadError) -> [DecodedChange] {

@@ -9,11 +9,14 @@ package struct IncomingWeight {
   static let lightByteCount = 32 << 10
   static let lightOpCount = 4096
   static let lightDocumentByteCount = 1 << 10
-  /// How many bytes the columns of a document may inflate to: they are inflated here and once more by the decoder.
+  /// How many bytes the columns of a document may inflate to: they are inflated here and once more by the decoder. As many may the
+  /// repeated strings of a message stand for.
   static let lightInflatedByteCount = 256 << 10
 
   /// How many operations the rest of the message may have.
   private var opsLeft = Self.lightOpCount
+  /// How many bytes its repeated strings may stand for.
+  private var repeatedLeft = Self.lightInflatedByteCount
   /// No program sends two documents in one message.
   private var hasDocument = false
 
@@ -71,6 +74,9 @@ package struct IncomingWeight {
       guard !spec.isDeflated else { throw .deflatedColumn(spec.rawValue) }
       if spec == ColumnSpec.Op.action { try take(Self.sum(of: bytes).rows) }
       if spec == ColumnSpec.Op.predecessorCount { try take(Self.sum(of: bytes).total) }
+      if spec == ColumnSpec.Op.keyString || spec == ColumnSpec.Op.markName {
+        try FormatLimits.take(ColumnSet.repeatedByteCount(bytes), from: &repeatedLeft)
+      }
     }
   }
 
@@ -87,6 +93,8 @@ package struct IncomingWeight {
     try take(Self.sum(of: ops[ColumnSpec.Op.successorCount]).total)
     try take(Self.sum(of: changes[ColumnSpec.Change.dependencyCount]).total)
     try take(Self.sum(of: changes[ColumnSpec.Change.actor]).rows)
+    try FormatLimits.take(changes.repeatedByteCount(ColumnSpec.Change.message), from: &repeatedLeft)
+    try FormatLimits.take(ops.repeatedNameByteCount, from: &repeatedLeft)
   }
 
   private mutating func take(_ count: UInt64) throws(FormatError) {
