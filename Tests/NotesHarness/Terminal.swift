@@ -13,6 +13,8 @@ public final class Terminal {
   /// The program in the window; it runs for a moment longer than its window exists.
   public let programProcessId: pid_t
   private var watchdog: ChildProcess?
+  /// Shows the screen at each look.
+  private let looks: ControlClient
 
   /// Starts the program; tmux and the program end with this object, or with this process however it ends.
   public init(in directory: TemporaryDirectory, name: String, command: [String], environment: [String: String]) throws {
@@ -37,6 +39,7 @@ public final class Terminal {
       throw ProcessError.ended(waitingFor: "tmux to name its processes", details: details)
     }
     (server, programProcessId) = (ids[0], ids[1])
+    looks = try ControlClient(socket)
     // The watchdog's standard input ends when this process does, even if it is killed.
     watchdog = try ChildProcess(["sh", "-c", "cat >/dev/null; kill \(server)"])
     try tmux(["set-option", "-sg", "escape-time", "0"])
@@ -55,14 +58,10 @@ public final class Terminal {
   }
 
   /// What is on the screen now, one line a row.
-  public func screen() throws -> String {
-    String(decoding: try tmux(["capture-pane", "-p"]), as: UTF8.self)
-  }
+  public func screen() throws -> String { try looks.answer(to: "capture-pane -p") }
 
   /// What is on the screen now with its colors, as escape sequences.
-  public func styledScreen() throws -> String {
-    String(decoding: try tmux(["capture-pane", "-p", "-e"]), as: UTF8.self)
-  }
+  public func styledScreen() throws -> String { try looks.answer(to: "capture-pane -p -e") }
 
   /// Resizes the window, as by dragging its corner.
   public func resize(columns: Int, rows: Int) throws {
