@@ -1,6 +1,6 @@
 /// Facts about a text file that are not part of the note's text: kept beside it and restored on writing.
 struct FileShape: Hashable, Sendable, Codable {
-  /// Whether every line ends with `\r\n`. In a file with both kinds of line ends, each `\r` belongs to the text.
+  /// Whether every line ends with `\r\n`. In a file with other line ends, too, each `\r` belongs to the text.
   var hasCarriageReturns = false
   var hasByteOrderMark = false
   /// Whether the file's last line has no line feed, although the text has one.
@@ -68,15 +68,18 @@ enum NotTextError: Error, Hashable, CustomStringConvertible {
 
 /// Line ends in UTF-8: `\r\n` in files, `\n` in documents.
 enum LineEnds {
-  /// True if there are lines, all of them end with `\r\n`, and there is no other `\r`.
+  /// True if there are lines, and all of them end with `\r\n`. Other `\r` are text: Vim and Emacs, too, take such a file for one of DOS,
+  /// and add a `\r` to each line when they write it.
   static func areCarriageReturns(_ text: [UInt8]) -> Bool {
     var (pairs, before) = (0, UInt8(0))
     for byte in text {
-      guard (byte == 0x0A) == (before == 0x0D) else { return false }
-      if byte == 0x0A { pairs += 1 }
+      if byte == 0x0A {
+        guard before == 0x0D else { return false }
+        pairs += 1
+      }
       before = byte
     }
-    return pairs > 0 && before != 0x0D
+    return pairs > 0
   }
 
   static func hasPair(_ text: [UInt8]) -> Bool {

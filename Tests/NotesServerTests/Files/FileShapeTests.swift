@@ -8,8 +8,8 @@ struct FileShapeTests {
     ("a\nb\n", "a\nb\n", FileShape()), ("", "", FileShape()), ("\n", "\n", FileShape()),
     ("a\r\nb\r\n", "a\nb\n", FileShape(hasCarriageReturns: true)),
     ("a\r\nb", "a\nb\n", FileShape(hasCarriageReturns: true, lacksFinalNewline: true)),
-    ("a\r\nb\n", "a\r\nb\n", FileShape()), ("a\rb\r\n", "a\rb\r\n", FileShape()),
-    ("a\r\n\r", "a\r\n\r\n", FileShape(lacksFinalNewline: true)),
+    ("a\r\nb\n", "a\r\nb\n", FileShape()), ("a\rb\r\n", "a\rb\n", FileShape(hasCarriageReturns: true)),
+    ("a\r\n\r", "a\n\r\n", FileShape(hasCarriageReturns: true, lacksFinalNewline: true)),
     ("\u{FEFF}a", "a\n", FileShape(hasByteOrderMark: true, lacksFinalNewline: true)),
   ]) func aFileIsTextAndShapeAndComesBackUnchanged(file: String, text: String, shape: FileShape) throws {
     let read = try FileContents(reading: Array(file.utf8))
