@@ -38,6 +38,17 @@ struct DocumentSyncTests {
     #expect(!isSent(sync.receive(.accessChanged(peer, .write), document: document)))
   }
 
+  @Test func aPeerThatLacksTheDocumentIsNotOnIt() throws {
+    let document = try Document.note("start"), other = PeerId("cleo")
+    var sync = DocumentSync(phase: .ready)
+    for peer in [peer, other] { _ = sync.receive(.connected(peer, access: .write), document: document) }
+    _ = sync.receive(.received(.unavailable, from: peer, access: .write), document: document)
+    #expect(!sync.isPeer(peer) && !sync.isWriter(peer))
+    #expect(sync.isPeer(other) && sync.isWriter(other))
+    #expect(!sync.isPeer(PeerId("dora")) && !sync.isWriter(PeerId("dora")))
+    #expect(sync.peers == [other] && sync.writers == [other])
+  }
+
   @Test func nothingIsSaidOfADocumentThatIsStillSearchedFor() throws {
     let document = Document()
     var sync = DocumentSync(phase: .searching)

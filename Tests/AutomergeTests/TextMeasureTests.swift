@@ -20,4 +20,16 @@ struct TextMeasureTests {
     let feeds = [UInt8](repeating: 0x0A, count: 8 * 255 * 3 + 5)
     #expect(TextMeasure(of: feeds).newlines == feeds.count)
   }
+
+  @Test func theLineFeedsOfATextAreFoundUpToItsEnd() {
+    let text = Array("a\nbc\n\ndefghijklm\n\n\nn\no\n".utf8)
+    let bytes = TextBytes()
+    let start = bytes.append(text, actor: 0)
+    for from in text.indices {
+      let feeds = text.indices.filter { $0 >= from && text[$0] == 0x0A }
+      for (number, feed) in feeds.enumerated() {
+        #expect(bytes.offset(behindNewline: number + 1, from: start + from) == start + feed + 1)
+      }
+    }
+  }
 }

@@ -30,11 +30,12 @@ struct TypingTests {
         var place = Int.random(in: 0...plain.count, using: &random)
         for _ in 0..<Int.random(in: 1..<8, using: &random) {
           if place > 0, Int.random(in: 0..<3, using: &random) == 0 {
-            place -= 1
+            // Nearly always the letter before the place, and now and then one before that.
+            place = max(0, place - ([1, 1, 1, 1, 2, 3].randomElement(using: &random) ?? 1))
             try document.spliceText(obj: text, start: UInt64(place), delete: 1)
             plain.remove(at: place)
           } else {
-            let letter: Character = Int.random(in: 0..<6, using: &random) == 0 ? "\n" : "x"
+            let letter = "abcdefgh\n\n".randomElement(using: &random) ?? "a"
             try document.spliceText(obj: text, start: UInt64(place), delete: 0, value: String(letter))
             plain.insert(letter, at: place)
             place += 1

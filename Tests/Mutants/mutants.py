@@ -41,6 +41,7 @@ near = {
     "gate": ["NotesServerTests"], "store": ["StoreTests", "AutomergeRepoTests", "NotesServerTests"],
 }
 targets = ["AutomergeTests", "AutomergeUtilitiesTests", "AutomergeRepoTests", "NotesServerTests", "StoreTests"]
+modules = ["Automerge", "AutomergeRepo", "NotesServer", "Store", "SQLiteStorage"]
 check = ["--explicit-target-dependency-import-check", "error"]
 shortest_silence_seconds, quick_suite_seconds, slowest_suite_seconds = 30, 2, 60
 
@@ -80,6 +81,17 @@ def copy(tree):
         if os.path.isfile(source) and not (os.path.isfile(target) and filecmp.cmp(source, target, shallow=False)):
             os.makedirs(os.path.dirname(target), exist_ok=True)
             shutil.copy2(source, target, follow_symlinks=False)
+
+
+def optimize(tree):
+    """Has the mutated modules of the copy optimized: the tests run for hours, and take a third of the time."""
+    name = tree + "/Package.swift"
+    text = open(name).read()
+    for module in modules:
+        text = re.sub(rf'(name: "{module}",(?:(?!\btarget\().)*?swiftSettings: )strict\)', r'\1strict + [.unsafeFlags(["-O"])])', text,
+                      count=1, flags=re.S)
+    with open(name, "w") as file:
+        file.write(text)
 
 
 def mutate(tree, mutator, count, seed, skip):
@@ -125,7 +137,6 @@ def build(tree, count, seed):
         ["swiftc", "-O", "-parse-as-library", here + "/Mutate.swift", "-I", host, "-L", host, "-lSwiftSyntax", "-lSwiftParser",
          "-lSwiftOperators", "-Xlinker", "-rpath", "-Xlinker", host, "-o", mutator], check=True)
     open(skip, "a").close()
-    modules = ["Automerge", "AutomergeRepo", "NotesServer", "Store", "SQLiteStorage"]
     earlier = {}
     while True:
         mutants, originals = mutate(tree, mutator, count, seed, skip)
@@ -243,6 +254,7 @@ def main():
     options = parser.parse_args()
     tree, end = os.path.realpath(options.tree), time.time() + options.seconds
     copy(tree)
+    optimize(tree)
     mutants, originals = build(tree, options.count, options.seed)
     print(f"{len(mutants)} mutants are built", flush=True)
     bundle = glob.glob(tree + "/.build/debug/*.xctest")[0]

@@ -78,6 +78,19 @@ struct WorkingFilesTests {
     #expect(try await files.names(in: place.folder)?.sorted() == ["Shopping.md", "large.md", "pipe.md", "sub"])
   }
 
+  @Test func whereNoFolderIsThereAreNoNames() async throws {
+    let place = try LinkedPlace(isThere: true)
+    defer { place.remove() }
+    let files = WorkingFiles(), path = place.folder + "/a.md",
+      long = place.folder + "/" + String(repeating: "a", count: 300)
+    #expect(try await files.create(path, []))
+    #expect(try await files.names(in: place.folder + "/none") == nil)
+    #expect(try await files.names(in: path) == nil, "it is a file")
+    await #expect(throws: WorkingFiles.Failure.system(path: long, operation: "opendir", code: ENAMETOOLONG)) {
+      try await files.names(in: long)
+    }
+  }
+
   /// Another program has written the file since the caller read it.
   @Test func aFileIsRemovedOnlyIfItHasTheExpectedContent() async throws {
     let place = try LinkedPlace(isThere: true)
@@ -86,6 +99,8 @@ struct WorkingFilesTests {
     #expect(try await files.create(path, Array("two".utf8)))
     #expect(try await files.remove(path, of: Array("one".utf8)) == Array("two".utf8))
     #expect(try await files.read(path) == Array("two".utf8))
+    #expect(
+      try await files.names(in: place.folder)?.sorted() == ["Shopping.md", "a.md", "sub"], "nothing stays beside it")
     #expect(try await files.remove(path, of: Array("two".utf8)) == nil)
     #expect(try await files.remove(path, of: Array("two".utf8)) == nil, "there is none")
     // Of a link, only the link goes.

@@ -50,6 +50,12 @@ struct OpenBufferTests {
     #expect(desk.send() == nil)
   }
 
+  @Test func aFullTextAfterAnotherChangeIsTheText() {
+    var desk = Desk("one\ntwo\n")
+    desk.change(2, rev: 0, replace((1, 0), (1, 0), "not "), .fullText(Array("ONE\nnot two\nthree\n".utf8)))
+    #expect(desk.text == "ONE\nnot two\nthree\n")
+  }
+
   @Test func aRemoteEditIsSentWithVersionRevAndBytes() {
     var desk = Desk("one\ntwo\n", encoding: .utf16)
     desk.remote(0, "𝄞")
