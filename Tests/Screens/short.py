@@ -95,10 +95,10 @@ class ShortSteps:
         ana.sees("Bread")
         # A list of what there is not leaves no window; one in another leads back there.
         ana.command("NotesAgenda", "notes-agenda")
-        keep("no-meeting", '"Shopping" is not a meeting', absent=["agenda]", "*notes agenda*"])
+        keep("no-meeting", 'Not a meeting: "Shopping"', absent=["agenda]", "*notes agenda*"])
         # Nor is a title for an item asked for.
         ana.command("NotesItem", "notes-item")
-        keep("no-item", '"Shopping" is not a meeting', absent=["Title of the item"])
+        keep("no-item", 'Not a meeting: "Shopping"', absent=["Title of the item"])
         # A key, after which that counts as read, and news may follow.
         ana.press(*(["h"] if ana.isVi else ["C-b"]))
         for former, title in [("Shopping", "Groceries"), ("Groceries", "Shopping")]:

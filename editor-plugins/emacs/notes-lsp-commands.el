@@ -67,6 +67,8 @@ Return its buffer."
         (notes-lsp--attach (plist-get place :uri) (plist-get place :id)))
       (notes-lsp--opened (notes-lsp--current) place))
     (pop-to-buffer-same-window buffer)
+    ;; The service may have opened the note before its buffer was selected.
+    (when-let ((note (notes-lsp--current))) (notes-lsp--report-cursor-soon note))
     buffer))
 
 (defun notes-lsp--choices (listed)

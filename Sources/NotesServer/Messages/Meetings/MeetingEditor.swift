@@ -14,7 +14,7 @@ struct MeetingEditor {
     let record = try editor.note(reference)
     self.init(editor, try await editor.service.fetch(record.id))
     guard service.notebook[record.id]?.folder != nil, MeetingDocument(handle.document) != nil else {
-      throw NotesError(.notANote, "\"\(record.title)\" is not a meeting.")
+      throw NotesError(.notANote, "Not a meeting: \"\(record.title)\"")
     }
   }
 

@@ -51,7 +51,7 @@ return function(M, ask, choose, sees)
     end
     service.request("notes/export", params, function(answer)
       if answer.error and (answer.error.data or {}).kind == "conflict" then
-        return say.warn(vim.fn.fnamemodify(params.path, ":t") .. " exists already; :NotesExport! replaces it")
+        return say.warn(":NotesExport! replaces " .. vim.fn.fnamemodify(params.path, ":t") .. ", which exists already")
       end
       if answer.error then return say.warn(answer.error.message) end
       say.news("Exported to " .. vim.fn.fnamemodify(answer.result.path, ":~:."))

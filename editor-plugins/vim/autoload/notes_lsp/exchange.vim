@@ -35,7 +35,7 @@ def Send(params: dict<any>)
   service.Request('notes/export', params, (answer) => {
     const name = fnamemodify(params.path, ':t')
     if answer->has_key('error') && answer.error->get('data', {})->get('kind', '') ==# 'conflict'
-      status.Warn($'{name} exists already; :NotesExport! replaces it')
+      status.Warn($':NotesExport! replaces {name}, which exists already')
     else
       commands.Then((result) => status.Say($'Exported to {fnamemodify(result.path, ":~:.")}'))(answer)
     endif
