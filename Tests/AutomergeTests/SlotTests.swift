@@ -58,7 +58,7 @@ struct SlotTests {
 
   /// What two people wrote at one key while they were apart, and one who overwrites each of it.
   @Test func manyOperationsThatComeLateDoNotCostTheirSquare() {
-    let actors = Self.actors(2), count: UInt32 = 60_000
+    let actors = Self.actors(2), count: UInt32 = 40_000
     var slot = Slot()
     for counter in 1...count { slot.add(Self.put(OpId(counter: counter, actor: 0)), actors: actors) }
     let took = ProcessorTime.inThisThread {

@@ -119,8 +119,9 @@ extension EditorBuffers {
         let text = binding.clientText
         detach(binding.uri, .itemDeleted)
         if !text.isEmpty {
+          let name = service.notebook[binding.key].map { "agenda item \"\($0.title)\"" } ?? "agenda item"
           service.recoveredTexts.keepSoon(
-            handle.id, "its agenda item was deleted while it was open", text, isTold: editor.isRunning)
+            handle.id, "its \(name) was deleted while it was open", text, isTold: editor.isRunning)
           service.recoveredTexts.kept(text, ofDeleted: binding.key)
         }
         continue
