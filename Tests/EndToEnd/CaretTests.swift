@@ -60,6 +60,24 @@ extension CaretTests {
     try ana.seesCaret(of: "Ben", behind: "left abcdef ana again BEN ")
   }
 
+  @Test func whoJoinsInVimHasACaretBeforeTheFirstKey() throws { try arrive(EmacsUnderTest.self, VimUnderTest.self) }
+  @Test func whoJoinsInEmacsHasACaretBeforeTheFirstKey() throws { try arrive(VimUnderTest.self, EmacsUnderTest.self) }
+
+  private func arrive<First: EditorUnderTest & CaretEditor, Second: EditorUnderTest & CaretEditor>(
+    _ first: First.Type, _ second: Second.Type
+  ) throws {
+    let ana = try First(user: NotesUser("Ana"), seed: 5, maximumDelay: .zero)
+    let ben = try Second(user: NotesUser("Ben"), seed: 6, maximumDelay: .zero)
+    try ana.createNote("Arrival")
+    _ = try ana.waitUntilAttached()
+    try ana.beginTypingAtEnd()
+    try ana.session.terminal.type("first")
+    try ana.share()
+    try ben.join(ana.waitForTicket())
+    try ben.waitForText("first")
+    try ana.seesCaret(of: "Ben", behind: "", inLine: "first")
+  }
+
   @Test func aFollowedCaretIsFollowedThroughTypingInVim() throws { try follow(EmacsUnderTest.self, VimUnderTest.self) }
   @Test func aFollowedCaretIsFollowedThroughTypingInEmacs() throws {
     try follow(VimUnderTest.self, EmacsUnderTest.self)
@@ -95,9 +113,10 @@ private protocol CaretEditor: EditorUnderTest {
 
 extension CaretEditor {
   /// Waits until the screen shows the other person's caret on the character after `words`, which begin a line.
-  func seesCaret(of name: String, behind words: String) throws {
+  func seesCaret(of name: String, behind words: String, inLine start: String? = nil) throws {
     try session.wait(for: "\(name)'s caret behind \"\(words)\" on the screen of \(Self.kind)") {
-      let line = try session.terminal.styledScreen().components(separatedBy: "\n").first { $0.plain.hasPrefix(words) }
+      let lines = try session.terminal.styledScreen().components(separatedBy: "\n")
+      let line = lines.first { $0.plain.hasPrefix(start ?? words) }
       return line?.beforeBackground == words
     }
   }

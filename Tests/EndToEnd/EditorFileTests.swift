@@ -337,6 +337,32 @@ extension EditorFileTests {
     #expect(try user.storedText(of: adopted["id"]?.stringValue ?? "") == "one more\n")
   }
 
+  @Test func vimKeepsTheLineEndsOfADOSFileWithALoneCarriageReturn() throws { try keepLineEnds(VimUnderTest.self) }
+  @Test func emacsKeepsTheLineEndsOfADOSFileWithALoneCarriageReturn() throws { try keepLineEnds(EmacsUnderTest.self) }
+
+  /// Both editors take such a file for one of DOS, and add a carriage return to each line that they write.
+  private func keepLineEnds<Editor: EditorUnderTest>(_ kind: Editor.Type) throws {
+    let user = try NotesUser("Ana")
+    let path = user.directory.file("dos.txt")
+    try "one\r\ntwo\rx\r\nthree\r\n".write(toFile: path, atomically: true, encoding: .utf8)
+    let service = try user.startInitialized()
+    let adopted = try service.request("notes/adopt", ["uri": .string("file://" + path)])
+    try service.shutdown()
+    let ana = try Editor(user: user, seed: 28, maximumDelay: .zero)
+    try ana.visit(path)
+    _ = try ana.waitUntilAttached()
+    for word in ["four", "five", "six"] {
+      try ana.type(" " + word)
+      try ana.save()
+      try ana.session.wait(for: "the saved file") { read(path)?.contains(word) ?? false }
+      _ = try ana.waitUntilAttached()
+    }
+    #expect(read(path) == "one\r\ntwo\rx\r\nthree four five six\r\n")
+    try ana.quit()
+    try ana.session.waitForEnd()
+    #expect(try user.storedText(of: adopted["id"]?.stringValue ?? "") == "one\ntwo\rx\nthree four five six\n")
+  }
+
   private func read(_ path: String) -> String? { try? String(contentsOfFile: path, encoding: .utf8) }
 }
 
