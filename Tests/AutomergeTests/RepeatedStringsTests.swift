@@ -121,7 +121,7 @@ struct RepeatedStringsTests {
     let error = #expect(throws: LoadError.self) { try Document(Data(long)) }
     #expect(isTooMany(error), "\(error.map(String.init(describing:)) ?? "none")")
     // Of a peer, less is enough.
-    let less = Self.document(changes: 4000, message: String(repeating: "m", count: 30_000))
+    let less = Self.document(changes: 4000, message: String(repeating: "m", count: 200_000))
     let incoming = try IncomingMessage(message(of: [less]), known: [])
     #expect(incoming.nextPortion() == nil && isTooMany(incoming.firstError))
   }

@@ -49,4 +49,13 @@ extension FormatLimits {
     guard byteCount <= limit else { throw .tooMany(limit: limit, at: 0) }
     budget -= byteCount
   }
+
+  /// The same for strings that are only written to be hashed, each change after the other: that is little work, and no memory.
+  static func take(hashed byteCount: Int, from budget: inout Int) throws(FormatError) {
+    guard byteCount <= repeatedByteCount else { throw .tooMany(limit: repeatedByteCount, at: 0) }
+    try take(byteCount / hashedRatio, from: &budget)
+  }
+
+  /// Hashing a byte costs about an eighth of inflating it and reading the result.
+  private static let hashedRatio = 8
 }

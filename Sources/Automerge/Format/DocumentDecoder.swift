@@ -27,7 +27,7 @@ enum DocumentDecoder {
     do throws(FormatError) {
       tables = try readTables(&reader, &budget)
       let repeated = try tables.changes.repeatedByteCount(ColumnSpec.Change.message)
-      try FormatLimits.take(repeated.addingSaturating(try tables.ops.repeatedNameByteCount), from: &budget)
+      try FormatLimits.take(hashed: repeated.addingSaturating(try tables.ops.repeatedNameByteCount), from: &budget)
     } catch {
       throw .format(error)
     }
