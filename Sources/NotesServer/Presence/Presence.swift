@@ -145,7 +145,7 @@ struct Presence: Sendable {
       guard rooms[document]?.people.removeValue(forKey: peer) != nil else { break }
       rooms[document]?.mustShow = true
     case .disconnected(let peer):
-      for document in rooms.keys.sorted() { remove(peer, from: document, &effects) }
+      for document in rooms.keys.sorted() { removeAll(behind: peer, from: document, &effects) }
     }
     return effects + due(at: now)
   }
@@ -255,6 +255,21 @@ struct Presence: Sendable {
     guard let guest = rooms[document]?.people.removeValue(forKey: peer) else { return }
     rooms[document]?.mustShow = true
     if guest.isAnnounced { effects.append(.left(document: document, guest.person)) }
+  }
+
+  /// A link has ended that brought a peer's carets, and those of the peer's other processes. When another of these takes its place, it
+  /// speaks under the peer's own id, and its former caret would stand beside the new one.
+  private mutating func removeAll(behind peer: String, from document: String, _ effects: inout [Effect]) {
+    let gone = (rooms[document]?.people ?? [:]).filter { key, guest in
+      key == peer || Self.owner(of: key) == peer && !guest.isRelayed
+    }
+    guard !gone.isEmpty else { return }
+    for key in gone.keys { rooms[document]?.people[key] = nil }
+    rooms[document]?.mustShow = true
+    // They are one person.
+    if let left = gone.values.filter(\.isAnnounced).map(\.person).min(by: { $0.peer < $1.peer }) {
+      effects.append(.left(document: document, left))
+    }
   }
 
   private mutating func announce() {

@@ -169,6 +169,28 @@ struct PresenceTests {
     }
   }
 
+  /// One process of Ben's keeps the network, and speaks for his others. When it ends, another takes its place under Ben's own id.
+  @Test func withALinkAllCaretsVanishThatItBrought() {
+    var presence = Presence(name: "Ana")
+    for (peer, isRelayed) in [("ben", false), ("ben/2", false), ("cleo", true), ("cleo/2", true), ("benny", false)] {
+      let name = peer.hasPrefix("cleo") ? "Cleo" : peer == "benny" ? "Benny" : "Ben"
+      _ = presence.receive(
+        .received(document: "d", peer: peer, .update(state(name)), isRelayed: isRelayed), at: .zero)
+    }
+    let effects = presence.receive(.disconnected(peer: "ben"), at: .seconds(1))
+    #expect(presence.people(in: "d").map(\.peer) == ["benny", "cleo", "cleo/2"])
+    let left = effects.compactMap { if case .left(_, let person) = $0 { person.name } else { nil } }
+    #expect(left == ["Ben"] && effects.last == .cursorsChanged(document: "d"))
+    _ = presence.receive(.received(document: "d", peer: "ben", .snapshot(state("Ben"))), at: .seconds(2))
+    #expect(presence.people(in: "d").count { $0.name == "Ben" } == 1)
+    // Of processes of our own, one ends alone.
+    for peer in ["ana/2", "ana/3"] {
+      _ = presence.receive(.received(document: "d", peer: peer, .update(state("Ana"))), at: .seconds(2))
+    }
+    _ = presence.receive(.disconnected(peer: "ana/2"), at: .seconds(3))
+    #expect(presence.people(in: "d").map(\.peer).filter { $0.hasPrefix("ana") } == ["ana/3"])
+  }
+
   @Test func theListOfCursorsIsCoalescedToo() {
     var presence = opened()
     var shown = 0
