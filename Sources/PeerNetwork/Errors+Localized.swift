@@ -8,7 +8,7 @@ extension IdentityError: LocalizedError {
 extension TicketError: LocalizedError {
   public var errorDescription: String? {
     switch self {
-    case .ticketInvalid: "Not a whole ticket; copy it again, or type all 25 words"
+    case .ticketInvalid: "The text is not a whole ticket."
     case .ticketExpired: "The ticket has expired."
     case .ticketUsed: "The ticket has been used."
     case .tooManyWrong: "Too many wrong tickets; the host reads no more of them for a minute."

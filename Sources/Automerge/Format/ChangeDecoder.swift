@@ -65,9 +65,8 @@ enum ChangeDecoder {
     head.extra = Array(reader.rest)
     var change = DecodedChange(hash: chunk.hash, header: head, actorList: actors)
     change.repeatedByteCount = try columns.repeatedNameByteCount
-    guard change.repeatedByteCount <= FormatLimits.repeatedByteCountOfChange else {
-      throw .tooMany(limit: FormatLimits.repeatedByteCountOfChange, at: 0)
-    }
+    let repeatable = FormatLimits.repeatedByteCountOfChange(stored: chunk.body.count)
+    guard change.repeatedByteCount <= repeatable else { throw .tooMany(limit: repeatable, at: 0) }
     try readOps(OpColumnReader(columns, isDocument: false), size: chunk.body.count, atMost: limit, into: &change)
     return (change, false)
   }

@@ -1,6 +1,6 @@
 extension ColumnSet {
-  /// How many bytes the strings of these columns take if each row has its own, without those that are in the columns. A run-length
-  /// encoded string of a kilobyte may stand in a million rows.
+  /// How many bytes the strings of these columns take if each row has its own, less those that the columns hold. A run-length encoded
+  /// column may put one long string in a million rows.
   /// - Complexity: O(n) in the runs
   func repeatedByteCount(_ specs: ColumnSpec...) throws(FormatError) -> Int {
     var total = 0
@@ -43,14 +43,14 @@ extension Int {
 }
 
 extension FormatLimits {
-  /// Takes from a budget what repeated strings stand for.
+  /// Takes from a budget what repeated strings or other rows of a chunk stand for.
   static func take(_ byteCount: Int, from budget: inout Int) throws(FormatError) {
     let limit = min(budget, repeatedByteCount)
     guard byteCount <= limit else { throw .tooMany(limit: limit, at: 0) }
     budget -= byteCount
   }
 
-  /// The same for strings that are only written to be hashed, each change after the other: that is little work, and no memory.
+  /// The same for strings that are written only to be hashed, one change at a time: that takes little time, and no memory.
   static func take(hashed byteCount: Int, from budget: inout Int) throws(FormatError) {
     guard byteCount <= repeatedByteCount else { throw .tooMany(limit: repeatedByteCount, at: 0) }
     try take(byteCount / hashedRatio, from: &budget)

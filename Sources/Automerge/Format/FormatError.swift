@@ -61,10 +61,8 @@ enum FormatLimits {
   /// How many times its size a large chunk may inflate to. Text deflates to about a third; `ColumnWriter` stays below
   /// half of this.
   static let inflatedRatio = 32
-  /// How many bytes the repeated strings of a chunk may stand for. Whoever hashes its changes has to write each of them.
+  /// How many bytes the repeated strings of a chunk may stand for. To hash the changes, the decoder writes every one of them.
   static let repeatedByteCount = 1 << 30
-  /// The same for the keys and names of a single change, which is applied as a whole.
-  static let repeatedByteCountOfChange = 64 << 20
   static let columns = 256
   /// An actor of 128 bytes, preceded by four bytes and up to ten bytes of level, under which it writes on a past state.
   /// Source: automerge-format, sections 6.3 and 9.
@@ -72,4 +70,8 @@ enum FormatLimits {
 
   /// How many bytes the deflated parts of a chunk of `stored` bytes may inflate to.
   static func inflatedByteCount(stored: Int) -> Int { max(inflatedByteCount, inflatedRatio * stored) }
+
+  /// How many bytes the repeated keys and names of marks in a change of `stored` bytes may stand for. They are hashed again when the
+  /// change is applied, which happens as a whole.
+  static func repeatedByteCountOfChange(stored: Int) -> Int { 16 * max(1 << 20, stored) }
 }

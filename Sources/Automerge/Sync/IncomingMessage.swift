@@ -44,8 +44,8 @@ package final class IncomingMessage: @unchecked Sendable {
     static let byteCount = 512 << 10
     /// How many stretches of text, deletions and other operations one change of a peer may have.
     static let piecesOfChange = 1 << 17
-    /// How many operations other than typing and deleting a whole document may have if it has fewer bytes: each takes
-    /// some hundreds of bytes.
+    /// A whole document may have this many operations other than typing and deleting, or one for each of its bytes. Each takes some
+    /// hundreds of bytes of memory.
     static let otherOpsOfDocument = 1 << 19
     /// How many bytes a message may inflate to, unless it is large itself.
     static let inflatedByteCount = 64 << 20
@@ -248,7 +248,7 @@ package struct ChangePortion: @unchecked Sendable {
 
   fileprivate mutating func append(_ change: DecodedChange, byteCount: Int) {
     pieceCount += 1 + change.runs.count
-    self.byteCount += byteCount
+    self.byteCount += byteCount + change.repeatedByteCount
     changes.append(change)
   }
 }

@@ -48,7 +48,7 @@ extension ResponseError {
 extension NotesError {
   init(_ error: SharingError) {
     switch error {
-    case .ticketInvalid: self.init(.ticketInvalid, "Not a whole ticket; copy it again, or type all 25 words")
+    case .ticketInvalid: self.init(.ticketInvalid, "This is not a whole ticket. Copy it again, or type all 25 words.")
     case .ticketRevoked: self.init(.ticketInvalid, "This ticket is no longer valid. Ask for a new one.")
     case .ticketExpired: self.init(.ticketExpired, "The ticket has expired. Ask for a new one.")
     case .ticketUsed: self.init(.ticketUsed, "The ticket has been used. Ask for a new one.")

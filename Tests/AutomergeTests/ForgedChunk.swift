@@ -1,0 +1,86 @@
+@testable import Automerge
+
+/// Chunks in which columns of a few bytes claim very many rows.
+enum ForgedChunk {
+  /// A column with the same value in each row.
+  static func column<Item: RunItem>(_ value: Item, count: Int) -> [UInt8] {
+    var encoder = RunLengthEncoder<Item>()
+    encoder.append(value, count: count)
+    return encoder.finish()
+  }
+
+  private static func delta(_ first: Int64, step: Int64 = 0, count: Int) -> [UInt8] {
+    var writer = ByteWriter()
+    // The first value is a difference from zero.
+    writer.sleb(-1)
+    writer.sleb(first)
+    if count > 1 {
+      writer.sleb(Int64(count - 1))
+      writer.sleb(step)
+    }
+    return writer.bytes
+  }
+
+  /// A document of empty changes, all of which have the same message.
+  static func document(changes count: Int, message: String? = nil) -> [UInt8] {
+    var columns = ColumnWriter(deflating: true)
+    columns.append(ColumnSpec.Change.actor, column(UInt64(0), count: count))
+    columns.append(ColumnSpec.Change.sequence, delta(1, step: 1, count: count))
+    columns.append(ColumnSpec.Change.maxOp, delta(0, count: count))
+    columns.append(ColumnSpec.Change.time, delta(0, count: count))
+    if let message { columns.append(ColumnSpec.Change.message, column(message, count: count)) }
+    columns.append(ColumnSpec.Change.dependencyCount, column(UInt64(0), count: count))
+    var writer = ByteWriter()
+    writer.uleb(1)
+    writer.actor(ActorId(bytes: [0xaa]))
+    writer.hashes([])
+    columns.writeHeader(to: &writer)
+    writer.uleb(0)
+    columns.writeData(to: &writer)
+    return Chunk.encode(.document, body: writer.bytes).bytes
+  }
+
+  /// The same as a bundle.
+  static func bundle(changes count: Int, message: String) -> Chunk {
+    typealias Column = ColumnSpec.BundleChange
+    var columns = ColumnWriter()
+    columns.append(Column.actor, column(UInt64(0), count: count))
+    columns.append(Column.sequence, delta(1, step: 1, count: count))
+    columns.append(Column.startOp, delta(1, count: count))
+    columns.append(Column.maxOp, delta(0, count: count))
+    columns.append(Column.time, delta(0, count: count))
+    columns.append(Column.message, column(message, count: count))
+    columns.append(Column.dependencyCount, column(UInt64(0), count: count))
+    var writer = ByteWriter()
+    writer.hashes([])
+    writer.uleb(1)
+    writer.actor(ActorId(bytes: [0xaa]))
+    columns.writeHeader(to: &writer)
+    columns.writeData(to: &writer)
+    writer.uleb(0)
+    return Chunk(kind: .bundle, body: writer.bytes[...], hash: Chunk.hash(.bundle, body: writer.bytes))
+  }
+
+  /// A change that puts null at one key again and again.
+  static func change(puts count: Int, key: String) -> [UInt8] {
+    var columns = ColumnWriter()
+    columns.append(ColumnSpec.Op.keyString, column(key, count: count))
+    var rows = ByteWriter()
+    rows.uleb(count)
+    columns.append(ColumnSpec.Op.insert, rows.bytes)
+    columns.append(ColumnSpec.Op.action, column(UInt64(OpAction.set.rawValue), count: count))
+    columns.append(ColumnSpec.Op.valueMetadata, column(UInt64(RawValue.Code.null), count: count))
+    columns.append(ColumnSpec.Op.predecessorCount, column(UInt64(0), count: count))
+    var writer = ByteWriter()
+    writer.hashes([])
+    writer.actor(ActorId(bytes: [0xaa]))
+    writer.uleb(1)
+    writer.uleb(1)
+    writer.sleb(0)
+    writer.string("")
+    writer.uleb(0)
+    columns.writeHeader(to: &writer)
+    columns.writeData(to: &writer)
+    return Chunk.encode(.change, body: writer.bytes).bytes
+  }
+}
