@@ -17,7 +17,12 @@ mkdir -p "$NOTES_DEMO_DIR"/{ana,ben}
 socket=${NOTES_DEMO_SOCKET:-notes-lsp-demo-$$}
 read -r columns lines <<<"${NOTES_DEMO_SIZE:-120 30}"
 mux() { tmux -L "$socket" -f /dev/null "$@"; }
-cleanup() { mux kill-server 2>/dev/null || true; rm -rf "$NOTES_DEMO_DIR"; }
+# The services still write while they end.
+cleanup() {
+  local tries=100
+  mux kill-server 2>/dev/null || true
+  while ((tries-- > 0)) && ! rm -rf "$NOTES_DEMO_DIR" 2>/dev/null; do read -rt 0.1 <> <(:) || true; done
+}
 trap cleanup EXIT
 
 if [ ! -x "$NOTES_LSP_BINARY" ]; then echo "Build first: make build (looked for $NOTES_LSP_BINARY)" >&2; exit 1; fi
@@ -28,17 +33,13 @@ vim -es -Nu NONE -i NONE -n -c 'helptags editor-plugins/vim/doc' -c 'qall!' </de
 left="vim -i NONE -Nu Tests/Demo/demo.vim"
 right="emacs -nw -Q -L editor-plugins/emacs -l Tests/Demo/demo.el"
 export TERM=${TERM:-xterm-256color}
-mux new-session -d -s demo -x "$columns" -y "$lines" "$left"
-mux set-option -g default-terminal screen-256color
-mux split-window -h -t demo "$right"
-mux select-pane -t demo:0.0
-
-if [ "${1:-}" != --record ]; then
-  mux set-option -g status-right ' type in both; C-b o changes sides; C-b d ends the demo '
-  mux set-option -g status-right-length 80
-  mux attach -t demo
-  exit 0
-fi
+session=(new-session -s demo)
+if [ "${1:-}" = --record ]; then session+=(-d -x "$columns" -y "$lines"); fi
+# In a terminal, attached from the start: Emacs draws a wrong screen if its window gets another size while it starts.
+mux "${session[@]}" "$left" \; set-option -g default-terminal screen-256color \; \
+  set-option -g status-right ' type in both; C-b o changes sides; C-b d ends the demo ' \; set-option -g status-right-length 80 \; \
+  split-window -h "$right" \; select-pane -t demo:0.0
+if [ "${1:-}" != --record ]; then exit 0; fi
 
 capture=${NOTES_DEMO_CAPTURE:-demo-capture.txt}
 : >"$capture"
