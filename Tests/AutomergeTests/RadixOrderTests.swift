@@ -13,5 +13,8 @@ struct RadixOrderTests {
     }
     let sorted = keys.indices.sorted { (keys[$0], $0) < (keys[$1], $1) }
     #expect(RadixOrder.order(of: keys).map { Int($0) } == sorted, "seed \(seed)")
+    var elements = keys.enumerated().map { (place: $0, key: $1) }
+    RadixOrder.sort(&elements) { $0.key }
+    #expect(elements.map(\.place) == sorted, "seed \(seed)")
   }
 }

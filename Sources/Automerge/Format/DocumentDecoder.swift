@@ -23,7 +23,7 @@ enum DocumentDecoder {
     opsAtMost maximumOps: Int = .max
   ) throws(LoadError) -> Loaded {
     var reader = ByteReader(chunk.body)
-    let tables: Tables
+    var tables: Tables
     do throws(FormatError) {
       tables = try readTables(&reader, &budget)
       let repeated = try tables.changes.repeatedByteCount(ColumnSpec.Change.message)
@@ -40,6 +40,7 @@ enum DocumentDecoder {
     do throws(FormatError) {
       var builder = ObjectBuilder(store: store, size: chunk.body.count, atMost: maximumOps)
       try builder.read(OpColumnReader(tables.ops, isDocument: true))
+      tables.ops = ColumnSet()
     } catch {
       throw .format(error)
     }
@@ -62,7 +63,8 @@ enum DocumentDecoder {
     let actors: [ActorId]
     let heads: [ChangeHash]
     let changes: ColumnSet
-    let ops: ColumnSet
+    /// Released once they are read, because the log is built then, which needs the most memory.
+    var ops: ColumnSet
   }
 
   private static func readTables(_ reader: inout ByteReader, _ budget: inout Int) throws(FormatError) -> Tables {

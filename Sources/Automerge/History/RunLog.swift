@@ -41,6 +41,9 @@ final class RunLog: OpSource {
 
   // MARK: Writing
 
+  /// Makes room for so many runs, so that none are moved when there are more of them.
+  func reserve(_ count: Int) { logged.reserveCapacity(count) }
+
   /// Adds the next operations; `id` is the first one. The caller has checked `hasRoom`.
   func append(_ run: OpRun, id: OpId) {
     let start = UInt32(opCount)

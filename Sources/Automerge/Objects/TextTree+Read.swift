@@ -1,10 +1,14 @@
 /// Reading the text, now and at past states.
 extension TextTree {
   /// Calls `body` with every run in document order.
-  func forEachRun(_ body: (TextRun) -> Void) {
+  func forEachRun(_ body: (TextRun) -> Void) { forEachRun { run, _ in body(run) } }
+
+  /// Calls `body` with every run in document order and its index in `runs`, valid until the next change.
+  @inline(__always)
+  func forEachRun(_ body: (TextRun, _ index: Int) -> Void) {
     var leaf = firstLeaf
     while leaf != Self.none {
-      for run in 0..<leaves[Int(leaf)].count { body(runs[slot(leaf, run)]) }
+      for run in 0..<leaves[Int(leaf)].count { body(runs[slot(leaf, run)], slot(leaf, run)) }
       leaf = leaves[Int(leaf)].next
     }
   }
