@@ -77,6 +77,34 @@ struct QueuedMessagesTests {
     }
   }
 
+  /// The peer counts them as sent.
+  @Test @AutomergeRepo func whatAPeerTypesWhileAReleasedDocumentIsLoadedArrivesAtOnce() async throws {
+    let (world, note) = try await waiting()
+    world.start("b")
+    world.stores["a"]?.goOnLoading()
+    world.connect("a", "b")
+    let copy = try #require(try await world.handle(note, at: "b")), repo = try #require(world.repos["a"])
+    world.clock.advance(by: .seconds(5))
+    try await world.flush("a")
+    world.clock.advance(by: .seconds(5))
+    #expect(repo.release(note))
+    world.stores["a"]?.holdLoads()
+    var sentCount = 0
+    world.network.onDelivery = { message, _, receiver in
+      if case .document = message, receiver == PeerId("a") { sentCount += 1 }
+    }
+    for number in 0..<66 {
+      try copy.splice(0, "\(number) ")
+      let before = sentCount
+      try await world.clock.run(until: "it is sent", horizon: .milliseconds(200)) { sentCount > before }
+    }
+    #expect(repo.entries[note]?.queued.missed == [PeerId("b")])
+    world.stores["a"]?.goOnLoading()
+    try await world.clock.run(until: "all of it is here", horizon: .seconds(5)) {
+      repo.handle(of: note)?.document.heads() == copy.document.heads()
+    }
+  }
+
   /// Its first message alone says what it has.
   @Test @AutomergeRepo func whatAPeerWroteMeanwhileArrivesThoughItSentMoreThanCanWait() async throws {
     let (world, note) = try await waiting()

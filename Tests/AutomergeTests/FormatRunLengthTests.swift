@@ -144,11 +144,4 @@ struct FormatRunLengthTests {
       #expect(throws: FormatError.self) { while try decoder.nextRun() != nil {} }
     }
   }
-
-  @Test func groupsAreSummedWithoutLooping() throws {
-    let bytes = try #require(Hex.bytes("02037f05 "))
-    #expect(try RunLengthDecoder<UInt64>.sum(bytes[...], mode: .strict) == 11)
-    let hostile = try #require(Hex.bytes("8080e0008080e000"))
-    #expect(throws: FormatError.self) { try RunLengthDecoder<UInt64>.sum(hostile[...], mode: .strict) }
-  }
 }

@@ -16,7 +16,6 @@ struct BooleanDecoder {
 
   init(_ bytes: [UInt8], mode: ColumnMode) { self.init(bytes[...], mode: mode) }
 
-  var isEmptyColumn: Bool { reader.isAtEnd && pending == nil && rowsRead == 0 }
   var offset: Int { reader.offset }
 
   /// The run at the front, without consuming it; nil at the end.

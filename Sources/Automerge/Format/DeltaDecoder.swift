@@ -32,7 +32,6 @@ struct DeltaDecoder {
     self.init(bytes[...], range: range, mode: mode)
   }
 
-  var isEmptyColumn: Bool { runs.isEmptyColumn }
   var offset: Int { runs.offset }
 
   /// The run at the front, without consuming it; nil at the end.

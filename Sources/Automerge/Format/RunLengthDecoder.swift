@@ -45,7 +45,6 @@ struct RunLengthDecoder<Item: RunItem> {
 
   init(_ bytes: [UInt8], mode: ColumnMode) { self.init(bytes[...], mode: mode) }
 
-  var isEmptyColumn: Bool { reader.isAtEnd && front.count == 0 && literalsLeft == 0 && rowsRead == 0 }
   var offset: Int { reader.offset }
 
   /// The run at the front, without consuming it; nil at the end.
@@ -162,23 +161,5 @@ struct RunLengthDecoder<Item: RunItem> {
     let (sum, overflow) = rowsRead.addingReportingOverflow(count)
     guard !overflow, sum <= limit else { throw .tooMany(limit: limit, at: offset) }
     rowsRead = sum
-  }
-}
-
-extension RunLengthDecoder where Item == UInt64 {
-  /// The sum of a whole column without nulls: the number of items in the columns that it groups.
-  static func sum(
-    _ bytes: ArraySlice<UInt8>, mode: ColumnMode, limit: Int = FormatLimits.rows
-  ) throws(FormatError) -> Int {
-    var decoder = RunLengthDecoder(bytes, mode: mode, limit: limit)
-    var total = 0
-    while let run = try decoder.nextRun() {
-      guard let value = run.value else { throw .unexpectedNull(at: decoder.offset) }
-      guard let each = Int(exactly: value) else { throw .tooMany(limit: limit, at: decoder.offset) }
-      let (product, overflow) = each.multipliedReportingOverflow(by: run.count)
-      guard !overflow, product <= limit - total else { throw .tooMany(limit: limit, at: decoder.offset) }
-      total += product
-    }
-    return total
   }
 }

@@ -110,10 +110,10 @@ struct SyncLink {
     state = .exchanging(exchange)
   }
 
-  /// Messages of the peer were not taken.
+  /// Messages of the peer were not taken, which counts their changes as sent.
   mutating func missed(isNew: Bool, isFound: Bool) {
     if isFound || (isExchanging && !isNew) {
-      restart()
+      shared.askAgain()
       beginExchange(awaitsAnswer: true)
       exchange?.lastEmpty = nil
     } else if isNew || isLacking {

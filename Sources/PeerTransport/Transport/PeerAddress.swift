@@ -56,7 +56,7 @@ extension PeerNetworkError: CustomStringConvertible {
   /// One sentence that can be shown to a person.
   public var description: String {
     switch self {
-    case .badAddress(let text): "\(text) is not an address; write host:port"
+    case .badAddress(let text): "\(text) is not an address; write host:port or wss://host/"
     case .badURL(let text): "\(text) is not a WebSocket URL; write wss://host/"
     case .cannotListen(let address, let reason): "cannot listen at \(address): \(reason)"
     case .unreachable(let address, let reason), .noAnswer(let address, let reason):
