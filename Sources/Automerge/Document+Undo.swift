@@ -64,12 +64,15 @@ extension Document {
   /// - Parameters:
   ///   - changes: those that this document does not have, and those of other actors, are ignored
   ///   - actors: further actors whose changes may be reverted: those that this person wrote as before
+  ///   - keepsLinesApart: what to do with text whose line others have deleted since. It returns as a line of its own, and not at
+  ///     all if the changes had replaced it there. Otherwise it returns where it was, so in the line beside
   /// - Returns: the change that reverts them; nil if they no longer have a visible effect
   /// - Throws: `DocError.isolated` while the document is isolated at earlier heads
   /// - Complexity: that of `undo`, once.
   @discardableResult
   public func revert(
-    _ changes: [ChangeHash], alsoOf actors: Set<ActorId> = [], message: String? = nil, timestamp: Date = Date()
+    _ changes: [ChangeHash], alsoOf actors: Set<ActorId> = [], keepsLinesApart: Bool = false, message: String? = nil,
+    timestamp: Date = Date()
   ) throws -> ChangeHash? {
     try withCore { core in
       guard core.isolation == nil else { throw DocError.isolated }
@@ -78,7 +81,8 @@ extension Document {
       let own = Set(actors.union([core.actor]).compactMap { core.actors.find($0) })
       let rows = changes.compactMap { core.row(of: $0) }.filter { own.contains(core.graph.records[$0].actor) }
       guard !rows.isEmpty else { return nil }
-      let copies = try core.revert(rows: core.lookups.undoHistory.related(to: rows, in: core))
+      let copies = try core.revert(
+        rows: core.lookups.undoHistory.related(to: rows, in: core), keepsLinesApart: keepsLinesApart)
       guard core.commit(message: message, time: seconds(of: timestamp)) else { return nil }
       core.lookups.undoHistory.didRevert(rows, by: core.graph.count - 1, restoring: copies)
       core.computeHashes()

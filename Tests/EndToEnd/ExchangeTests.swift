@@ -86,21 +86,27 @@ extension ExchangeTests {
     }
     try Data([0x61, 0, 0xff]).write(to: URL(filePath: folder + "/broken.md"))
     _ = try note.user.directory.directory("old/inner.md")
+    // The folder's author could choose any file of this person.
+    let secret = note.user.directory.file("secret.md")
+    try Data("password\n".utf8).write(to: URL(filePath: secret))
+    try FileManager.default.createSymbolicLink(atPath: folder + "/link.md", withDestinationPath: secret)
+    try FileManager.default.createSymbolicLink(atPath: folder + "/Plum.txt", withDestinationPath: "Cake.txt")
     let result = try imported(folder, into: note.process)
-    #expect(result["notes"]?.arrayValue?.compactMap { read($0["path"]?.stringValue) } == ["plum\n", "green\n"])
-    #expect(result["failed"]?.arrayValue?.map { $0["path"] } == [.string(folder + "/broken.md")])
-    #expect(result["failed"]?[0]?["message"]?.stringValue?.isEmpty == false)
+    #expect(result["notes"]?.arrayValue?.compactMap { read($0["path"]?.stringValue) } == ["plum\n", "plum\n", "green\n"])
+    let failed = result["failed"]?.arrayValue ?? []
+    #expect(failed.map { $0["path"] } == ["broken.md", "inner.md", "link.md"].map { .string(folder + "/" + $0) })
+    #expect(failed.map { $0["message"]?.stringValue?.contains("import") } == [false, true, true], "\(failed)")
     // The files of the person's own notes are notes already.
     #expect(try note.process.refusal("notes/import", ["path": .string(note.user.notes)])?.kind == "notFound")
-    #expect(try note.process.request("notes/list")["notes"]?.arrayValue?.count == 3)
+    #expect(try note.process.request("notes/list")["notes"]?.arrayValue?.count == 4)
     // The command line does the same.
     let other = try NotesUser("Bob")
     let command = [try #require(NotesBinary.path), "import", folder, "--home", other.home, "--notes", other.notes]
     let (exit, output, errorOutput) = try ChildProcess.run(command)
     let problems = String(decoding: errorOutput, as: UTF8.self)
     #expect(exit == .code(1))
-    #expect(problems.contains("broken.md: ") && problems.contains("1 of 3 files were not imported"), "\(problems)")
-    #expect(String(decoding: output, as: UTF8.self).split(separator: "\n").count == 2)
+    #expect(problems.contains("broken.md: ") && problems.contains("3 of 6 files were not imported"), "\(problems)")
+    #expect(String(decoding: output, as: UTF8.self).split(separator: "\n").count == 3)
   }
 
   @Test func aFileInTheFolderOfTheNotesBecomesANoteWhereItIs() throws {

@@ -256,14 +256,34 @@ struct InvitationsTests {
       pair.atBen.receive(.granted(.write), invitation: id, from: pair.ana, isKnown: true, nonce: [], at: .zero) == [])
   }
 
+  /// Two people share a dozen notes on their first day, or one of them cannot make up her mind.
+  @Test func ofAPersonOneHasMetAsManyAreHeardAsOneAccepts() throws {
+    var pair = try Pair()
+    (pair.anaKnowsBen, pair.benKnowsAna) = (true, true)
+    func arrived() -> Int { pair.bens.count { if case .arrived = $0 { true } else { false } } }
+    for count in 1...20 {
+      pair.invite()
+      #expect(arrived() == count)
+      try pair.answer(accepts: true)
+      let sent = try #require(pair.anas.last { if case .grant = $0 { true } else { false } })
+      guard case .grant(let invitation) = sent else { return }
+      pair.carry(fromAna: [.send(.granted(.write), invitation: invitation.id, to: pair.ben)])
+    }
+    for _ in 0..<20 {
+      pair.invite()
+      if !pair.atBen.received(at: .zero).isEmpty { try pair.answer(accepts: false) }
+    }
+    #expect(arrived() == 20 + Invitations.maximumPerFriendAndHour)
+  }
+
   @Test func threeInAnHourAreHeardAndSixteenInAll() throws {
     var pair = try Pair()
     for round in 0..<10 { pair.invite(at: .seconds(round)) }
-    #expect(pair.bens.count == Invitations.maximumPerPeerAndHour)
+    #expect(pair.bens.count == Invitations.maximumPerStrangerAndHour)
     // The newest for a document is the only one.
     #expect(pair.atBen.received(at: .seconds(10)).count == 1)
     pair.invite(at: .seconds(3700))
-    #expect(pair.bens.count == Invitations.maximumPerPeerAndHour + 1)
+    #expect(pair.bens.count == Invitations.maximumPerStrangerAndHour + 1)
     #expect(pair.atBen.received(at: .seconds(3700) + Invitations.lifetime).isEmpty)
 
     var invitations = Invitations(local: pair.ben)

@@ -2,20 +2,25 @@
 extension DocumentCore {
   /// Reverts changes of one actor, given by their rows, ascending. Adds operations to the pending transaction. Returns
   /// what they restore.
+  ///
+  /// - Parameter keepsLinesApart: whether text whose line others have deleted returns as a line, or not at all if it had been
+  ///   replaced there, instead of in the line beside
   @discardableResult
-  func revert(rows: [Int]) throws(DocError) -> RestoredCopies {
+  func revert(rows: [Int], keepsLinesApart: Bool = false) throws(DocError) -> RestoredCopies {
     let records = rows.map { graph.records[$0] }.filter { $0.opCount > 0 }
-    return try revert(records.map { $0.startOp...$0.maxOp }, of: records.first?.actor ?? 0, rows: rows)
+    return try revert(
+      records.map { $0.startOp...$0.maxOp }, of: records.first?.actor ?? 0, rows: rows, keepsLinesApart: keepsLinesApart)
   }
 
   /// Like `revert(rows:)`, for only some of the rows' operations, given by ascending ranges of their counters.
   @discardableResult
   func revert(
-    _ counters: [ClosedRange<UInt32>], of actor: UInt32, rows: [Int]
+    _ counters: [ClosedRange<UInt32>], of actor: UInt32, rows: [Int], keepsLinesApart: Bool = false
   ) throws(DocError) -> RestoredCopies {
     var difference = DocumentDifference(
       self, without: counters, of: actor, rows: rows, history: lookups.undoHistory)
-    var edit = PatchedEdit(self, after: Clock.now.without(counters, of: actor))
+    var edit = PatchedEdit(
+      self, after: Clock.now.without(counters, of: actor), keepsLinesApart: keepsLinesApart)
     let steps = difference.steps()
     var start = 0
     while start < steps.count {
@@ -38,6 +43,7 @@ private struct PatchedEdit {
   let core: DocumentCore
   /// The state that the patches lead to.
   let after: Clock
+  let keepsLinesApart: Bool
   /// Objects that the patches make, with the new objects that represent them.
   private var made: [ObjId: ObjId] = [:]
   private(set) var copies = RestoredCopies()
@@ -47,8 +53,12 @@ private struct PatchedEdit {
   private var growth: MarkGrowth?
   /// The element after which the next piece of a text is inserted; nil if the piece has a place of its own.
   private var behind: OpId?
+  /// How much longer each text is here than the patches expect, because lines are kept apart.
+  private var surplus: [ObjId: Int] = [:]
 
-  init(_ core: DocumentCore, after: Clock) { (self.core, self.after) = (core, after) }
+  init(_ core: DocumentCore, after: Clock, keepsLinesApart: Bool) {
+    (self.core, self.after, self.keepsLinesApart) = (core, after, keepsLinesApart)
+  }
 
   typealias Step = (action: PatchAction, origin: PatchWriter.Origin?)
 
@@ -71,15 +81,41 @@ private struct PatchedEdit {
   /// which this document does not know yet, could stand before the line end that the line gets back. Marks begin and end
   /// between elements, so text with marks is inserted where each of its elements was.
   mutating func apply(_ steps: ArraySlice<Step>) throws(DocError) {
-    guard steps.count > 1, let last = steps.last, case .SpliceText(let text, _, _, _) = last.action,
-      case let tree = try core.text(own(text)).tree, !tree.hasMarks, let place = place(of: last.origin, in: tree)
+    let fate = try fateOfLine(of: steps)
+    guard fate != .there || steps.count > 1, let last = steps.last, case .SpliceText(let text, _, _, _) = last.action,
+      case let (id, tree) = try core.text(own(text)), !tree.hasMarks, let place = place(of: last.origin, in: tree)
     else {
       for step in steps { try apply(step.action, origin: step.origin) }
       return
     }
     behind = place
     defer { behind = nil }
+    func lineFeed(behind element: OpId?) throws(DocError) {
+      guard let element else { return }
+      behind = try insertText(tree, id, [0x0A], behind: element)
+      surplus[text, default: 0] += 1
+    }
+    switch fate {
+    case .goneWithReplacement:
+      for case .SpliceText(_, _, let value, _) in steps.map(\.action) {
+        surplus[text, default: 0] -= value.unicodeScalars.count
+      }
+      return
+    case .goneBehindText: try lineFeed(behind: behind)
+    case .goneBeforeText, .there: break
+    }
     for step in steps { try apply(step.action, origin: step.origin) }
+    if fate == .goneBeforeText { try lineFeed(behind: behind) }
+  }
+
+  /// What has become of the line of one piece of text.
+  private func fateOfLine(of steps: ArraySlice<Step>) throws(DocError) -> RestoredLine.Fate {
+    guard keepsLinesApart, let first = steps.first?.origin?.first, let last = steps.last?.origin?.last,
+      case .SpliceText(let text, _, _, _)? = steps.first?.action
+    else { return .there }
+    let tree = try core.text(own(text)).tree
+    for case .SpliceText(_, _, let value, _) in steps.map(\.action) where value.utf8.contains(0x0A) { return .there }
+    return tree.hasMarks ? .there : RestoredLine(tree: tree, after: after).fate(ofPieceFrom: first, to: last)
   }
 
   /// `origin` is what an insertion restores. It is inserted where those elements were, and not just anywhere between the
@@ -97,8 +133,9 @@ private struct PatchedEdit {
       if let behind, let origin { try restored(origin, in: core.sequence(own(object)).id, last: behind) }
     case .SpliceText(let object, let index, let value, let marks):
       if value.isEmpty { break }
-      try insertText(own(object), Int(index), value, origin)
-      try mark(own(object), Int(index), value.unicodeScalars.count, as: marks)
+      let index = Int(index) + surplus[object, default: 0]
+      try insertText(own(object), index, value, origin)
+      try mark(own(object), index, value.unicodeScalars.count, as: marks)
     case .Increment(let object, .Key(let key), let amount): try core.increment(own(object), key: key, by: amount)
     case .Increment(let object, .Index(let index), let amount):
       let unit = try unit(of: own(object))
@@ -107,7 +144,7 @@ private struct PatchedEdit {
     case .DeleteSeq(let deletion):
       let (id, tree) = try core.sequence(own(deletion.obj))
       try core.delete(
-        tree, id, at: Int(deletion.index), count: Int(deletion.length), unit: unit(of: own(deletion.obj)))
+        tree, id, at: Int(deletion.index) + surplus[deletion.obj, default: 0], count: Int(deletion.length), unit: unit(of: own(deletion.obj)))
     case .Marks(let object, let marks):
       for each in marks {
         try mark(own(object), from: Int(each.start), to: Int(each.end), each.name, each.value)

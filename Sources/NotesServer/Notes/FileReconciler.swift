@@ -144,6 +144,7 @@ final class FileReconciler {
     if isOpen(key), try await environment.files.read(path) != file.bytes { return }
     let base = TextBase(writing: text, file.finalNewlineStep, at: heads, of: note)
     environment.fileHas(base, key)
+    let isCountNews = notebook[key]?.words != file.wordCount
     notebook.update(key) {
       $0.textObject = note.textObject
       $0.shape = file.shape
@@ -154,6 +155,8 @@ final class FileReconciler {
     try await notebook.save(key, with: handle)
     environment.journal.fileIsStored(key)
     written[key] = text.count < FileComparison.maximumBytesAtOnce ? nil : await WrittenFile(file.bytes, base)
+    // Lists on the screen have the former count.
+    if isCountNews { environment.events.send(.changedByOthers(key.document)) }
     try await followTitle(key, handle)
   }
 

@@ -14,6 +14,6 @@ public struct NoteName: Sendable {
 
   /// The message if it may mean several notes.
   public func ambiguity(_ ids: [String]) -> String {
-    "\(ids.count) notes are called \"\(text)\"; name one by its id: \(ids.joined(separator: ", "))."
+    "\(ids.count) notes are called \"\(text)\": choose one in the list, or by its id: \(ids.joined(separator: ", "))."
   }
 }

@@ -12,7 +12,9 @@ import PeerTransport
 public struct Invitations: Sendable {
   /// Source of all limits: PeerProtocol.md, "Invitations".
   public static let maximumOpen = 16
-  public static let maximumPerPeerAndHour = 3
+  /// From a peer not met, and from one met: how many that this person has not accepted.
+  public static let maximumPerStrangerAndHour = 3
+  public static let maximumPerFriendAndHour = 16
   /// Invitations older than this are forgotten.
   public static let lifetime: Duration = .seconds(24 * 60 * 60)
   /// How long an inviter may take to open its offer.
@@ -223,7 +225,10 @@ public struct Invitations: Sendable {
     case .granted(let access):
       guard let index = receivedOnes.firstIndex(where: { $0.id == id && $0.peer == peer && $0.state == .awaited })
       else { return [] }
-      return [.granted(receivedOnes.remove(at: index), access)]
+      // A person with whom one shares everything in an hour is no nuisance.
+      let received = receivedOnes.remove(at: index)
+      if let time = recent[peer]?.firstIndex(of: received.time) { recent[peer]?.remove(at: time) }
+      return [.granted(received, access)]
     case .withdrawn:
       interrupted.removeAll { $0.id == id && $0.peer == peer }
       guard let index = receivedOnes.firstIndex(where: { $0.id == id && $0.peer == peer }) else { return [] }
@@ -253,7 +258,7 @@ public struct Invitations: Sendable {
       return [.send(.nonce(again.nonce, knowsInviter: isKnown), invitation: id, to: peer)]
     }
     // Strangers must leave room for people this person has met.
-    guard receivedOnes.count(where: { $0.isFromFriend == isKnown }) < Self.maximumOpen, mayInvite(peer, at: now)
+    guard receivedOnes.count(where: { $0.isFromFriend == isKnown }) < Self.maximumOpen, mayInvite(peer, isKnown, at: now)
     else { return [] }
     // A newer one for the same document replaces the older one.
     let older = receivedOnes.filter { $0.peer == peer && $0.document == offer.document && $0.state != .awaited }
@@ -273,9 +278,10 @@ public struct Invitations: Sendable {
     return [.send(.nonce(nonce, knowsInviter: isKnown), invitation: id, to: peer)]
   }
 
-  /// Whether a peer may send another invitation, judged by how many it has sent lately, whatever became of them.
-  private func mayInvite(_ peer: PeerId, at now: Duration) -> Bool {
-    (recent[peer] ?? []).count { now - $0 < Self.hour } < Self.maximumPerPeerAndHour
+  /// Whether a peer may send another invitation, judged by how many it has sent lately that were not accepted.
+  private func mayInvite(_ peer: PeerId, _ isKnown: Bool, at now: Duration) -> Bool {
+    (recent[peer] ?? []).count { now - $0 < Self.hour }
+      < (isKnown ? Self.maximumPerFriendAndHour : Self.maximumPerStrangerAndHour)
   }
 
   /// The list stays short: few invitations are accepted from strangers, and there are few friends.

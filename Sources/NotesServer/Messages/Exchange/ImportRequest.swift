@@ -92,17 +92,23 @@ struct ImportRequest: EditorRequest {
   private func importFiles(_ editor: Editor) async throws -> Result {
     let service = editor.service
     let names = try await service.files.names(in: path) ?? []
-    let files = names.filter { Self.endings.contains(($0 as NSString).pathExtension.lowercased()) }
-      .sorted().map { path + "/" + $0 }
+    let files = names.filter { !$0.hasPrefix(".") }.sorted().map { path + "/" + $0 }
     var notes: [Imported] = [], failed: [Result.Failure] = []
     var progress = ImportProgress(total: files.count, at: service.clock.now)
     for (number, file) in files.enumerated() {
       defer { editor.news.onImport?(number + 1, files.count) }
       tell(progress.step(at: service.clock.now), editor)
-      // The working file of a note, or a folder, is not imported.
-      guard service.notebook.record(atURI: FileURI.uri(path: file)) == nil,
-        try await service.files.names(in: file) == nil
-      else {
+      guard try await service.files.names(in: file) == nil else {
+        failed.append(Result.Failure(path: file, message: "It is a folder: import it by itself."))
+        continue
+      }
+      // The working file of a note is not imported.
+      guard Self.endings.contains((file as NSString).pathExtension.lowercased()),
+        service.notebook.record(atURI: FileURI.uri(path: file)) == nil
+      else { continue }
+      // The folder's author would choose which of this person's files become notes.
+      guard leadsInside(file) else {
+        failed.append(Result.Failure(path: file, message: "It is a link out of the folder: import the file itself."))
         continue
       }
       do {
@@ -112,10 +118,17 @@ struct ImportRequest: EditorRequest {
       }
     }
     guard let first = notes.first else {
-      let nothing = files.isEmpty ? "There is no note in \(path)." : "The files in \(path) are notes already."
+      let isAny = files.contains { Self.endings.contains(($0 as NSString).pathExtension.lowercased()) }
+      let nothing = isAny ? "The files in \(path) are notes already." : "There is no note in \(path)."
       throw NotesError(.notFound, failed.first?.message ?? nothing)
     }
     return Result(first: first, all: notes, failed: failed)
+  }
+
+  /// Whether a file in the folder is there, and not elsewhere behind a symbolic link.
+  private func leadsInside(_ file: String) -> Bool {
+    func real(_ path: String) -> String { FileURI.places(uri: FileURI.uri(path: path)).last ?? path }
+    return real(file).hasPrefix(real(path) + "/")
   }
 
   @AutomergeRepo

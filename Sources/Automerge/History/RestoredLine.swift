@@ -1,0 +1,120 @@
+/// Finds out what has become of the line that a piece of restored text was in.
+///
+/// Others may have deleted the line since. Restored where it was, the piece would stand in the line behind, or before.
+struct RestoredLine {
+  let tree: TextTree
+  /// The state without the changes that are being reverted.
+  let after: Clock
+
+  enum Fate {
+    case there
+    /// The line is gone, and with it what had taken the place of the piece.
+    case goneWithReplacement
+    /// The line is gone with its line end: the piece would stand before what follows it.
+    case goneBeforeText
+    /// The line is gone with the line end before it: the piece would stand behind what precedes it.
+    case goneBehindText
+  }
+
+  /// So many runs are examined in each direction.
+  private static let maximumRunCount = 256
+
+  /// - Complexity: O(n) in the deleted elements beside the piece, up to a limit
+  func fate(ofPieceFrom first: OpId, to last: OpId) -> Fate {
+    guard let start = tree.find(first), let end = tree.find(last) else { return .there }
+    let before = look(from: start.place, forward: false, start.element)
+    guard before.end != .sameLine else { return .there }
+    let behind = look(from: end.place, forward: true, end.element + 1)
+    guard behind.end != .sameLine else { return .there }
+    switch (before.end, behind.end) {
+    case (.ownLine, .ownLine): return .there
+    case _ where before.isReplaced || behind.isReplaced: return .goneWithReplacement
+    case (_, .ownLine): return .goneBehindText
+    case (.ownLine, _): return .goneBeforeText
+    default: return .there
+    }
+  }
+
+  /// What is found beside the piece on one side.
+  private struct Side {
+    enum End {
+      /// Text of its line, or text that is being undone.
+      case sameLine
+      /// A line end, or an end of the text.
+      case ownLine
+      /// Text of another line, whose line end is deleted.
+      case otherLine
+    }
+
+    var end = End.ownLine
+    /// Whether something that the reverted changes inserted in the line is deleted.
+    var isReplaced = false
+  }
+
+  /// Some elements of a run that have the same history.
+  private struct Stretch {
+    var text: ArraySlice<UInt8>
+    var isShown: Bool
+    var willBeShown: Bool
+    /// Whether it was not inserted by the reverted changes.
+    var stays: Bool
+  }
+
+  /// Looks at what is before or behind an element.
+  private func look(from place: TextTree.Place, forward: Bool, _ element: Int) -> Side {
+    var side = Side(), isPastLineEnd = false, next: TextTree.Place? = place, element: Int? = element
+    for _ in 0..<Self.maximumRunCount {
+      guard let at = next else { return side }
+      let count = Int(tree[at].count)
+      let stretches = stretches(of: at, forward ? (element ?? 0)..<count : 0..<(element ?? count))
+      for stretch in forward ? stretches : stretches.reversed() {
+        let isAtLineEnd = (forward ? stretch.text.first : stretch.text.last) == 0x0A
+        switch (stretch.isShown, stretch.willBeShown) {
+        case (true, false):
+          side.end = .sameLine
+          return side
+        case (true, true):
+          side.end = isAtLineEnd && (!forward || !isPastLineEnd) ? .ownLine : isPastLineEnd ? .otherLine : .sameLine
+          return side
+        case (false, true):
+          // It is being restored, too.
+          if stretch.text.contains(0x0A) { return side }
+        case (false, false):
+          if !stretch.stays, !isPastLineEnd { side.isReplaced = true }
+          if stretch.text.contains(0x0A) { isPastLineEnd = true }
+        }
+      }
+      element = nil
+      next = forward ? tree.next(at) : tree.previous(at)
+    }
+    side.end = .sameLine
+    return side
+  }
+
+  /// Some elements of a run, from front to back.
+  private func stretches(of place: TextTree.Place, _ elements: Range<Int>) -> [Stretch] {
+    if elements.isEmpty { return [] }
+    let run = tree[place]
+    if run.isIrregular {
+      let element = tree.slots[Int(run.text)], then = element.shown(at: after)
+      return [
+        Stretch(
+          text: (then.isEmpty ? element.shown : then)[...], isShown: !element.shown.isEmpty, willBeShown: !then.isEmpty,
+          stays: after.covers(run.id))
+      ]
+    }
+    var found: [Stretch] = [], at = elements.lowerBound
+    while at < elements.upperBound {
+      let (willBeShown, same) = tree.history(of: run, from: at, clock: after)
+      let count = min(same, elements.upperBound - at)
+      let start = run.isASCII ? run.textStart + at : tree.bytes.advance(run.textStart, scalars: at)
+      let end = run.isASCII ? start + count : tree.bytes.advance(start, scalars: count)
+      found.append(
+        Stretch(
+          text: tree.bytes.bytes[start..<end], isShown: run.isVisible, willBeShown: willBeShown,
+          stays: after.covers(run.id.advanced(by: at))))
+      at += count
+    }
+    return found
+  }
+}
