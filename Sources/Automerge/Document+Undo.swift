@@ -25,9 +25,8 @@ extension Document {
     }
   }
 
-  /// Undoes the last change of this document's actor that is not undone yet and that still has a visible effect, by a
-  /// new change. Returns that change's patches; none if there is nothing to undo. Throws `DocError.isolated` while the
-  /// document is isolated at earlier heads.
+  /// Undoes the last change of this document's actor that is not undone yet and that still has a visible effect, by a new change.
+  /// Returns that change's patches; none if there is nothing to undo. Throws `DocError.isolated` while the document is isolated.
   /// - Complexity: O(n) in the runs of the lists and texts that the change touched.
   @discardableResult
   public func undo(message: String? = nil, timestamp: Date = Date()) throws -> [Patch] {
@@ -58,21 +57,19 @@ extension Document {
     }
   }
 
-  /// Reverts several changes of this document's actor by one new change, for callers that decide themselves what is
-  /// undone at once, such as a burst of typing. Reverting the returned change redoes them.
+  /// Reverts several changes of this document's actor by one new change, for callers that decide themselves what is undone at
+  /// once, such as a burst of typing. Reverting the returned change redoes them. Text whose line others have deleted since
+  /// returns as a line of its own, and not at all if the changes had replaced it there.
   ///
   /// - Parameters:
   ///   - changes: those that this document does not have, and those of other actors, are ignored
   ///   - actors: further actors whose changes may be reverted: those that this person wrote as before
-  ///   - keepsLinesApart: what to do with text whose line others have deleted since. It returns as a line of its own, and not at
-  ///     all if the changes had replaced it there. Otherwise it returns where it was, so in the line beside
   /// - Returns: the change that reverts them; nil if they no longer have a visible effect
   /// - Throws: `DocError.isolated` while the document is isolated at earlier heads
   /// - Complexity: that of `undo`, once.
   @discardableResult
   public func revert(
-    _ changes: [ChangeHash], alsoOf actors: Set<ActorId> = [], keepsLinesApart: Bool = false, message: String? = nil,
-    timestamp: Date = Date()
+    _ changes: [ChangeHash], alsoOf actors: Set<ActorId> = [], message: String? = nil, timestamp: Date = Date()
   ) throws -> ChangeHash? {
     try withCore { core in
       guard core.isolation == nil else { throw DocError.isolated }
@@ -81,8 +78,8 @@ extension Document {
       let own = Set(actors.union([core.actor]).compactMap { core.actors.find($0) })
       let rows = changes.compactMap { core.row(of: $0) }.filter { own.contains(core.graph.records[$0].actor) }
       guard !rows.isEmpty else { return nil }
-      let copies = try core.revert(
-        rows: core.lookups.undoHistory.related(to: rows, in: core), keepsLinesApart: keepsLinesApart)
+      let related = core.lookups.undoHistory.related(to: rows, in: core)
+      let copies = try core.revert(rows: related, keepsLinesApart: true)
       guard core.commit(message: message, time: seconds(of: timestamp)) else { return nil }
       core.lookups.undoHistory.didRevert(rows, by: core.graph.count - 1, restoring: copies)
       core.computeHashes()
@@ -90,9 +87,8 @@ extension Document {
     }
   }
 
-  /// Reverts one change of any actor, whatever came after it, by a new change. Returns the resulting patches. Does
-  /// nothing for a change that this document does not have. Throws `DocError.isolated` while the document is isolated
-  /// at earlier heads.
+  /// Reverts one change of any actor, whatever came after it, by a new change. Returns the resulting patches. Does nothing for a
+  /// change that this document does not have. Throws `DocError.isolated` while the document is isolated at earlier heads.
   /// - Complexity: that of `undo`.
   @discardableResult
   public func revert(_ change: ChangeHash, message: String? = nil, timestamp: Date = Date()) throws -> [Patch] {

@@ -36,7 +36,7 @@ struct LinesApartTests {
 
     func undo(_ changes: [ChangeHash], in document: Document? = nil) throws -> [ChangeHash] {
       let document = document ?? ana
-      let made = try document.revert(changes, keepsLinesApart: true)
+      let made = try document.revert(changes)
       try (document === ana ? ben : ana).merge(other: document)
       return made.map { [$0] } ?? []
     }
@@ -98,9 +98,8 @@ struct LinesApartTests {
       for (word, new) in edits {
         let content = try pair.shown
         guard let range = content.range(of: word) else { continue }
-        try pair.ana.spliceText(
-          obj: pair.text, start: UInt64(content.unicodeScalars.distance(from: content.startIndex, to: range.lowerBound)),
-          delete: Int64(word.count), value: new)
+        let start = content.utf8.distance(from: content.startIndex, to: range.lowerBound)
+        try pair.ana.spliceText(obj: pair.text, start: UInt64(start), delete: Int64(word.count), value: new)
       }
       try pair.ana.spliceText(obj: pair.text, start: pair.ana.length(obj: pair.text), delete: 0, value: "eight\n")
       pair.ana.commitWith()

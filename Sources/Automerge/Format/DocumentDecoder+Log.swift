@@ -178,7 +178,8 @@ struct LogBuilder {
           author: stretch.actor, startOp: startOp, opCount: maxOp + 1 - startOp, time: stretch.time)
         {
           guard maxOp + 1 - startOp == stretch.maxOpStep else { continue }
-          let more = try takeAlike(left, step: stretch.maxOpStep, behind: maxOp, of: stretch.actor, &cursors[Int(stretch.actor)])
+          let more = try takeAlike(
+            left, step: stretch.maxOpStep, behind: maxOp, of: stretch.actor, &cursors[Int(stretch.actor)])
           graph.repeatLast(more)
           maxOp += UInt32(more) * stretch.maxOpStep
           left -= more
@@ -230,7 +231,8 @@ struct LogBuilder {
     var reach = Int(maxOp), place = cursor.place + 1
     if let rest = cursor.rest, Int(cursor.id.counter) == reach + 1 {
       reach += Int(rest.count)
-      while reach < end, place < found.count, found[place].id.actor == author, Int(found[place].id.counter) == reach + 1 {
+      while reach < end, place < found.count, found[place].id.actor == author, Int(found[place].id.counter) == reach + 1
+      {
         reach += count(place)
         place += 1
       }

@@ -9,7 +9,8 @@ extension DocumentCore {
   func revert(rows: [Int], keepsLinesApart: Bool = false) throws(DocError) -> RestoredCopies {
     let records = rows.map { graph.records[$0] }.filter { $0.opCount > 0 }
     return try revert(
-      records.map { $0.startOp...$0.maxOp }, of: records.first?.actor ?? 0, rows: rows, keepsLinesApart: keepsLinesApart)
+      records.map { $0.startOp...$0.maxOp }, of: records.first?.actor ?? 0, rows: rows, keepsLinesApart: keepsLinesApart
+    )
   }
 
   /// Like `revert(rows:)`, for only some of the rows' operations, given by ascending ranges of their counters.
@@ -144,7 +145,8 @@ private struct PatchedEdit {
     case .DeleteSeq(let deletion):
       let (id, tree) = try core.sequence(own(deletion.obj))
       try core.delete(
-        tree, id, at: Int(deletion.index) + surplus[deletion.obj, default: 0], count: Int(deletion.length), unit: unit(of: own(deletion.obj)))
+        tree, id, at: Int(deletion.index) + surplus[deletion.obj, default: 0], count: Int(deletion.length),
+        unit: unit(of: own(deletion.obj)))
     case .Marks(let object, let marks):
       for each in marks {
         try mark(own(object), from: Int(each.start), to: Int(each.end), each.name, each.value)

@@ -85,7 +85,7 @@ struct RestoredLine {
         }
       }
       element = nil
-      next = forward ? tree.next(at) : tree.previous(at)
+      next = forward ? tree.next(at) : previous(at)
     }
     side.end = .sameLine
     return side
@@ -116,5 +116,26 @@ struct RestoredLine {
       at += count
     }
     return found
+  }
+
+  /// The run before; nil at the beginning.
+  private func previous(_ place: TextTree.Place) -> TextTree.Place? {
+    if place.run > 0 { return TextTree.Place(leaf: place.leaf, run: place.run - 1) }
+    var child = place.leaf, node = tree.leaves[Int(child)].parent
+    while node != TextTree.none {
+      let base = Int(node) * TextTree.nodeCapacity
+      var at = 0
+      while tree.children[base + at] != child { at += 1 }
+      if at > 0 {
+        var last = tree.children[base + at - 1]
+        while !tree.nodes[Int(node)].isBottom {
+          node = last
+          last = tree.children[Int(node) * TextTree.nodeCapacity + tree.nodes[Int(node)].count - 1]
+        }
+        return TextTree.Place(leaf: last, run: tree.leaves[Int(last)].count - 1)
+      }
+      (child, node) = (node, tree.nodes[Int(node)].parent)
+    }
+    return nil
   }
 }

@@ -114,28 +114,6 @@ final class TextTree {
     return next == Self.none ? nil : Place(leaf: next, run: 0)
   }
 
-  /// The run before; nil at the beginning.
-  /// - Complexity: O(log n) at the beginning of a leaf
-  func previous(_ place: Place) -> Place? {
-    if place.run > 0 { return Place(leaf: place.leaf, run: place.run - 1) }
-    var child = place.leaf, node = leaves[Int(child)].parent
-    while node != Self.none {
-      let base = Int(node) * Self.nodeCapacity
-      var at = 0
-      while children[base + at] != child { at += 1 }
-      if at > 0 {
-        var last = children[base + at - 1]
-        while !nodes[Int(node)].isBottom {
-          node = last
-          last = children[Int(node) * Self.nodeCapacity + nodes[Int(node)].count - 1]
-        }
-        return Place(leaf: last, run: leaves[Int(last)].count - 1)
-      }
-      (child, node) = (node, nodes[Int(node)].parent)
-    }
-    return nil
-  }
-
   /// The first run; nil in an empty sequence.
   var first: Place? { leaves[0].count > 0 ? Place(leaf: 0, run: 0) : nil }
 

@@ -55,9 +55,7 @@ final class UndoHistory {
     while let group = groups.next(direction) {
       let before = handle.document.heads()
       let (changes, authors) = changes(of: group)
-      let made = try handle.change {
-        try $0.revert(changes, alsoOf: authors, keepsLinesApart: true, timestamp: service.clock.date)
-      }
+      let made = try handle.change { try $0.revert(changes, alsoOf: authors, timestamp: service.clock.date) }
       // It has no visible effect left: undo the one before it.
       guard let made else { continue }
       groups.reverted(direction, group, by: made)

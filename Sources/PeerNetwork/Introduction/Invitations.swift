@@ -258,7 +258,8 @@ public struct Invitations: Sendable {
       return [.send(.nonce(again.nonce, knowsInviter: isKnown), invitation: id, to: peer)]
     }
     // Strangers must leave room for people this person has met.
-    guard receivedOnes.count(where: { $0.isFromFriend == isKnown }) < Self.maximumOpen, mayInvite(peer, isKnown, at: now)
+    guard receivedOnes.count(where: { $0.isFromFriend == isKnown }) < Self.maximumOpen,
+      mayInvite(peer, isKnown, at: now)
     else { return [] }
     // A newer one for the same document replaces the older one.
     let older = receivedOnes.filter { $0.peer == peer && $0.document == offer.document && $0.state != .awaited }

@@ -1,6 +1,7 @@
 import Automerge
 import AutomergeRepo
 import JSONRPC
+import RepoTestSupport
 import TestSupport
 import Testing
 
@@ -162,5 +163,26 @@ struct AgendaDifferenceTests {
     file.save()
     try await file.service.wait(for: "the line") { !events(file).isEmpty }
     #expect(events(file) == ["Item \"Tea\" is now \"Coffee\""])
+  }
+
+  /// The list that the editor asks for when it hears of a change.
+  @Test func anEditorHearsOfAChangeAgainWhenTheWordsAreCounted() async throws {
+    let ben = ServiceUnderTest(RepoWorld(random: RandomSource(SeededGenerator(seed: 28))))
+    try await ben.start()
+    let made = try await ben.request("notes/create", ["title": "Weekly", "kind": "meeting"])
+    let id = try #require(made["id"]?.stringValue.flatMap { DocumentId($0) })
+    let item = try await ben.request("notes/addItem", ["id": made["id"] ?? .null, "title": "Tea"])
+    let key = NoteKey(id, item: item["item"]?.stringValue)
+    let handle = try await ben.handle(of: id), peer = handle.document.fork()
+    var words: [Int] = []
+    ben.onMessage = { [unowned ben] message in
+      guard message["params"]?["kind"] == "changed" else { return }
+      words.append(ben.service.notebook[key]?.words ?? 0)
+    }
+    let text = try #require(MeetingDocument(peer)?.items.first?.discussion)
+    try peer.spliceText(obj: text, start: 0, delete: 0, value: "one two three")
+    try handle.take(peer.encodeChangesSince(heads: handle.document.heads()))
+    ben.service.fileSync.changedOutside(handle)
+    try await ben.wait(for: "the count") { words.last == 3 }
   }
 }
