@@ -355,6 +355,8 @@ extension EditorFileTests {
       try ana.type(" " + word)
       try ana.save()
       try ana.session.wait(for: "the saved file") { read(path)?.contains(word) ?? false }
+      // On a busy machine Vim may have to say more than fits in its last line, and wait for a key.
+      try ana.settle()
       _ = try ana.waitUntilAttached()
     }
     #expect(read(path) == "one\r\ntwo\rx\r\nthree four five six\r\n")
