@@ -11,6 +11,41 @@ extension EditorUndoTests {
   @Test func undoInVimTakesBackOnlyOnesOwnWords() throws { try undoOwnWords(VimUnderTest.self, EmacsUnderTest.self) }
   @Test func undoInEmacsTakesBackOnlyOnesOwnWords() throws { try undoOwnWords(EmacsUnderTest.self, VimUnderTest.self) }
 
+  /// A person counts commands.
+  @Test func oneUndoInVimTakesBackOneCommand() throws {
+    let ana = try VimUnderTest(user: NotesUser("Ana"), seed: 23, maximumDelay: .zero)
+    let terminal = ana.session.terminal
+    let lines = (1...6).map { "line \($0) beta" }
+    func wait(_ what: String, for expected: [String]) throws {
+      try ana.session.wait(for: what) {
+        guard let state = try ana.state() else { return false }
+        return state.isSynced && state.text.split(separator: "\n").map(String.init) == expected
+      }
+    }
+    try ana.createNote("Draft")
+    try ana.session.wait(for: "the note") { try ana.documentId() != nil }
+    _ = try ana.evaluate("setline(1, ['\(lines.joined(separator: "', '"))'])")
+    try wait("the lines", for: lines)
+    let commands: [(String, [String], [String])] = [
+      ("a block", ["gg0", "C-v", "G", "I", "> ", "Escape"], lines.map { "> " + $0 }),
+      (":g and :normal", [":g/beta/normal I* ", "Enter"], lines.map { "* " + $0 }),
+      ("a macro", ["gg0qaI- ", "Escape", "jq", "u", "gg3@a"], lines.enumerated().map { ($0 < 3 ? "- " : "") + $1 }),
+      ("a count", ["gg020iha ", "Escape"], [String(repeating: "ha ", count: 20) + lines[0]] + lines.dropFirst()),
+    ]
+    for (what, keys, expected) in commands {
+      for key in keys {
+        if ["C-v", "Escape", "Enter"].contains(key) { try terminal.press(key) } else { try terminal.type(key) }
+        if key == "u" { try wait("the recorded line", for: lines) }
+      }
+      try wait(what, for: expected)
+      try ana.undo()
+      try wait("one undo of \(what)", for: lines)
+    }
+    try ana.quit()
+    try ana.session.waitForEnd()
+    #expect(try ana.session.audits().flatMap(\.complaints) == [])
+  }
+
   private func undoOwnWords<First: EditorUnderTest, Second: EditorUnderTest>(
     _ first: First.Type, _ second: Second.Type
   ) throws {

@@ -36,13 +36,21 @@ struct UndoGroups {
   /// Where the person last typed, in UTF-8 bytes of the document's text, and when; nil if the next change begins a
   /// group.
   private var place: (utf8Offset: Int, time: Duration)?
+  /// What the last group consists of, if the person has only typed, at one place.
+  private var typed: [UInt8] = []
 
   /// Records a change by which the person made `splices`.
   ///
   /// - Parameter date: in milliseconds since 1970
   mutating func typed(_ change: ChangeHash, _ splices: [TextSplice], at now: Duration, date: Int = 0) {
     redoable.removeAll()
-    let continues = splices.count == 1 && splices.first.map { isNext($0, at: now) } ?? false
+    let repeats = repeatsTyping(splices)
+    let continues = repeats || splices.count == 1 && splices.first.map { isNext($0, at: now) } ?? false
+    if let splice = splices.first, splices.count == 1, splice.deleteUTF8 == 0, !repeats {
+      typed = continues ? typed + splice.insert : splice.insert
+    } else {
+      typed = []
+    }
     if continues, let last = undoable.indices.last, undoable[last].changes.count < Self.maximumChanges {
       undoable[last].changes.append(change)
       undoable[last].time = date
@@ -59,8 +67,25 @@ struct UndoGroups {
     }
   }
 
+  /// Whether an editor repeats what was typed: in the other lines of a block, or as often as the person has said.
+  private func repeatsTyping(_ splices: [TextSplice]) -> Bool {
+    guard !typed.isEmpty, let first = splices.first, splices.count > 1 || first.insert.count > typed.count else {
+      return false
+    }
+    return splices.allSatisfy { splice in
+      splice.deleteUTF8 == 0
+        && [typed, Self.newline + typed].contains { unit in
+          splice.insert.count % unit.count == 0
+            && stride(from: 0, to: splice.insert.count, by: unit.count).allSatisfy {
+              splice.insert[$0..<$0 + unit.count].elementsEqual(unit)
+            }
+        } && !splice.insert.isEmpty
+    }
+  }
+
   /// Records a change that the person made in another way than by typing.
   mutating func did(_ change: ChangeHash, date: Int = 0) {
+    typed = []
     redoable.removeAll()
     undoable.append(Group(changes: [change], time: date))
     place = nil
@@ -78,6 +103,7 @@ struct UndoGroups {
   /// The changes to undo next; nil if there are none.
   mutating func next(_ direction: Direction) -> Group? {
     place = nil
+    typed = []
     switch direction {
     case .undo: return undoable.popLast()
     case .redo: return redoable.popLast()

@@ -43,6 +43,40 @@ struct UndoGroupsTests {
     #expect(person.sizes == [7])
   }
 
+  /// Vim's blockwise insertion, 20ifoo and 3oxy.
+  @Test func whatAnEditorRepeatsBelongsToWhatWasTyped() throws {
+    func insert(_ offset: Int, _ text: String) -> TextSplice {
+      TextSplice(utf8Offset: offset, deleteUTF8: 0, insert: Array(text.utf8))
+    }
+    let repetitions = [
+      [insert(12, "> "), insert(24, "> "), insert(36, "> ")], [insert(2, String(repeating: "> ", count: 40))],
+      [insert(2, "\n> \n> ")],
+    ]
+    for repetition in repetitions {
+      var person = Person()
+      try person.type(0, ">")
+      try person.type(1, " ")
+      try person.change(repetition, after: .seconds(20))
+      #expect(person.sizes == [3])
+      try person.type(2, "x")
+      #expect(person.sizes == [1, 3])
+    }
+  }
+
+  @Test func theSameLettersElsewhereAreAnotherGroup() throws {
+    for other in [["a"], ["ab", "ab"], ["aa", "b"], ["", ""]] {
+      var person = Person()
+      try person.type(0, "a")
+      try person.change(
+        other.enumerated().map { TextSplice(utf8Offset: 9 + 9 * $0, deleteUTF8: 0, insert: Array($1.utf8)) })
+      #expect(person.sizes == [1, 1], "\(other)")
+    }
+    var person = Person()
+    try person.type(0, "a")
+    try person.change([TextSplice(utf8Offset: 9, deleteUTF8: 1, insert: Array("aa".utf8))])
+    #expect(person.sizes == [1, 1])
+  }
+
   @Test func aLineThatIsReportedWithTheEndOfTheOneBeforeBeginsAGroup() throws {
     var person = Person()
     try person.type(0, "first line\n")

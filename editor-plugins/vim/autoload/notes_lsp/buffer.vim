@@ -73,7 +73,7 @@ enddef
 def SetAutocommands(bufnr: number)
   augroup notes_lsp_buffer
     execute $'autocmd! * <buffer={bufnr}>'
-    execute $'autocmd TextChanged,TextChangedI,TextChangedP,InsertLeave <buffer={bufnr}> OnHint({bufnr})'
+    execute $'autocmd TextChanged,TextChangedI,TextChangedP <buffer={bufnr}> OnHint({bufnr})'
     execute $'autocmd BufReadPost,FileChangedShellPost <buffer={bufnr}> OnReload({bufnr})'
     workingfile.SetAutocommands(notes[bufnr])
     execute $'autocmd BufFilePost <buffer={bufnr}> OnRenamed({bufnr})'
@@ -194,12 +194,16 @@ def OnChange(bufnr: number, start: number, end: number, added: number, _: list<d
     until: max([note.hint->get('until', 0) + added, end - 1 + added]),
   }
   if note.timer == 0
-    note.timer = timer_start(0, (_) => OnHint(bufnr))
+    note.timer = timer_start(0, (_) => Guarded(bufnr, (it) => sync.Drain(it, false)))
   endif
 enddef
 
+# A macro is one command, whose changes are undone at once: they are sent when it has ended. So are those of :normal and of a repeated
+# insertion, at whose InsertLeave nothing is sent.
 def OnHint(bufnr: number)
-  Guarded(bufnr, (note) => sync.Drain(note, false))
+  if reg_executing() == ''
+    Guarded(bufnr, (note) => sync.Drain(note, false))
+  endif
 enddef
 
 # A reload removes the listener, the text properties and all records of what has changed.
