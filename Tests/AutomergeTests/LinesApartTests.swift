@@ -90,6 +90,22 @@ struct LinesApartTests {
     #expect(try pair.shown == "first\nmilk is white\nbread is brown\nend")
   }
 
+  /// As C-k C-k in Emacs, whose two deletions are undone one after the other.
+  @Test func aLineAndItsEndReturnOneAfterTheOther() throws {
+    let pair = try Pair("first\nmilk is white\nend")
+    let words = try pair.replace("milk is white", by: "", in: pair.ana)
+    try pair.ana.spliceText(obj: pair.text, start: 6, delete: 1)
+    pair.ana.commitWith()
+    let end = Array(pair.ana.heads())
+    try pair.ben.merge(other: pair.ana)
+    #expect(try pair.shown == "first\nend")
+    var undone: [[ChangeHash]] = []
+    for change in [end, words] { undone.append(try pair.undo(change)) }
+    #expect(try pair.shown == "first\nmilk is white\nend")
+    for change in undone.reversed() { _ = try pair.undo(change) }
+    #expect(try pair.shown == "first\nend")
+  }
+
   /// Everything behind a line that is kept apart is where the undo expects it.
   @Test func whatComesBehindALineThatIsKeptApartIsUndoneAsWell() throws {
     let pair = try Pair("one two\nthree four\nfive six\nseven\n")

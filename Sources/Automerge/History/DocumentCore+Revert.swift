@@ -116,7 +116,7 @@ private struct PatchedEdit {
     else { return .there }
     let tree = try core.text(own(text)).tree
     for case .SpliceText(_, _, let value, _) in steps.map(\.action) where value.utf8.contains(0x0A) { return .there }
-    return tree.hasMarks ? .there : RestoredLine(tree: tree, after: after).fate(ofPieceFrom: first, to: last)
+    return tree.hasMarks ? .there : RestoredLine(pieces: places(in: tree)).fate(ofPieceFrom: first, to: last)
   }
 
   /// `origin` is what an insertion restores. It is inserted where those elements were, and not just anywhere between the
@@ -188,9 +188,11 @@ private struct PatchedEdit {
 
   /// The element after which to insert what existed before.
   private func place(of origin: PatchWriter.Origin?, in tree: TextTree) -> OpId? {
-    guard let origin else { return nil }
-    return RestoredPlace(tree: tree, before: core.lookups.undoHistory.pieces, now: pieces, after: after)
-      .element(for: origin)
+    origin.flatMap { places(in: tree).element(for: $0) }
+  }
+
+  private func places(in tree: TextTree) -> RestoredPlace {
+    RestoredPlace(tree: tree, before: core.lookups.undoHistory.pieces, now: pieces, after: after)
   }
 
   /// Records which elements the last ones were copied from.

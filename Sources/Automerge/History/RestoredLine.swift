@@ -2,9 +2,11 @@
 ///
 /// Others may have deleted the line since. Restored where it was, the piece would stand in the line behind, or before.
 struct RestoredLine {
-  let tree: TextTree
+  let pieces: RestoredPlace
+
+  private var tree: TextTree { pieces.tree }
   /// The state without the changes that are being reverted.
-  let after: Clock
+  private var after: Clock { pieces.after }
 
   enum Fate {
     case there
@@ -53,6 +55,7 @@ struct RestoredLine {
 
   /// Some elements of a run that have the same history.
   private struct Stretch {
+    var first: OpId
     var text: ArraySlice<UInt8>
     var isShown: Bool
     var willBeShown: Bool
@@ -81,7 +84,10 @@ struct RestoredLine {
           if stretch.text.contains(0x0A) { return side }
         case (false, false):
           if !stretch.stays, !isPastLineEnd { side.isReplaced = true }
-          if stretch.text.contains(0x0A) { isPastLineEnd = true }
+          guard let lineEnd = lineEnd(in: stretch, forward) else { continue }
+          // It is restored already, as a copy.
+          if !isPastLineEnd, pieces.visibleCopy(of: lineEnd) != nil { return side }
+          isPastLineEnd = true
         }
       }
       element = nil
@@ -89,6 +95,13 @@ struct RestoredLine {
     }
     side.end = .sameLine
     return side
+  }
+
+  /// The line end that comes first.
+  private func lineEnd(in stretch: Stretch, _ forward: Bool) -> OpId? {
+    let text = stretch.text
+    guard let place = forward ? text.firstIndex(of: 0x0A) : text.lastIndex(of: 0x0A) else { return nil }
+    return stretch.first.advanced(by: text[..<place].count { $0 & 0xC0 != 0x80 })
   }
 
   /// Some elements of a run, from front to back.
@@ -99,7 +112,8 @@ struct RestoredLine {
       let element = tree.slots[Int(run.text)], then = element.shown(at: after)
       return [
         Stretch(
-          text: (then.isEmpty ? element.shown : then)[...], isShown: !element.shown.isEmpty, willBeShown: !then.isEmpty,
+          first: run.id, text: (then.isEmpty ? element.shown : then)[...], isShown: !element.shown.isEmpty,
+          willBeShown: !then.isEmpty,
           stays: after.covers(run.id))
       ]
     }
@@ -111,7 +125,8 @@ struct RestoredLine {
       let end = run.isASCII ? start + count : tree.bytes.advance(start, scalars: count)
       found.append(
         Stretch(
-          text: tree.bytes.bytes[start..<end], isShown: run.isVisible, willBeShown: willBeShown,
+          first: run.id.advanced(by: at), text: tree.bytes.bytes[start..<end], isShown: run.isVisible,
+          willBeShown: willBeShown,
           stays: after.covers(run.id.advanced(by: at))))
       at += count
     }

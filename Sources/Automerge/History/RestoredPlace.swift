@@ -56,6 +56,11 @@ struct RestoredPlace {
     return new.offset >= old.offset ? new.result : old.result
   }
 
+  /// The visible copy of an element.
+  func visibleCopy(of element: OpId) -> OpId? {
+    (before.firstCopy(of: element) ?? now.firstCopy(of: element)).flatMap { visible($0) }
+  }
+
   /// The copy itself, or the copy of it that is visible.
   private func visible(_ copy: OpId) -> OpId? {
     var copy = copy
