@@ -159,7 +159,7 @@ extension ConditionTests {
     try person.makeNote()
     try person.type("milk")
     try person.editor.deleteNote()
-    try person.shows("deleted here")
+    try person.hasShown("deleted here")
     // The person now types into a plain file, and undo is the editor's own.
     try person.type(" kept")
     #expect(try person.editor.state()?.text.contains("kept") == true)
@@ -176,7 +176,7 @@ extension ConditionTests {
     try person.makeNote()
     try person.type("milk")
     try person.editor.deleteNote()
-    try person.shows("deleted here")
+    try person.hasShown("deleted here")
     try person.act()
     let result = try person.user.run(["purge", "Shopping", "--yes"])
     #expect(result.exit == .code(0), "\(result.output)")
@@ -345,7 +345,8 @@ extension ConditionTests {
       if let start = own.range(of: "func \(row.test)(") {
         let body = own[start.upperBound...].prefix { $0 != "\u{0}" }
         let end = body.range(of: "\n  @Test")?.lowerBound ?? body.endIndex
-        #expect(body[..<end].contains("shows(\"\(row.condition)\")"), "\(row.test) does not look at: \(row.condition)")
+        let looks = ["shows", "hasShown"].contains { body[..<end].contains("\($0)(\"\(row.condition)\")") }
+        #expect(looks, "\(row.test) does not look at: \(row.condition)")
       } else {
         #expect(plugins[0].contains("def \(row.test)()"), "no test is called \(row.test)")
         // The plugin's test has the words of both Vim and Emacs.
