@@ -112,7 +112,7 @@ struct DocumentSyncAnswersTests {
     #expect(askedCount == 1)
   }
 
-  /// Heads that nobody has.
+  /// Heads that no peer has.
   private var missing: Set<ChangeHash> {
     get throws { [try #require(ChangeHash(bytes: Array(repeating: 7, count: 32)))] }
   }

@@ -53,6 +53,20 @@ struct QueuedMessagesTests {
     return (world, note)
   }
 
+  /// Makes so many changes, each of which goes to "a" by itself.
+  @AutomergeRepo
+  private func type(_ count: Int, into copy: DocHandle, in world: RepoWorld) async throws {
+    var sentCount = 0
+    world.network.onDelivery = { message, _, receiver in
+      if case .document = message, receiver == PeerId("a") { sentCount += 1 }
+    }
+    for number in 0..<count {
+      try copy.splice(0, "\(number) ")
+      let before = sentCount
+      try await world.clock.run(until: "it is sent", horizon: .milliseconds(200)) { sentCount > before }
+    }
+  }
+
   private enum Place: CaseIterable { case stored, nowhere, unreadable }
 
   @Test(arguments: Place.allCases) @AutomergeRepo
@@ -89,15 +103,7 @@ struct QueuedMessagesTests {
     world.clock.advance(by: .seconds(5))
     #expect(repo.release(note))
     world.stores["a"]?.holdLoads()
-    var sentCount = 0
-    world.network.onDelivery = { message, _, receiver in
-      if case .document = message, receiver == PeerId("a") { sentCount += 1 }
-    }
-    for number in 0..<66 {
-      try copy.splice(0, "\(number) ")
-      let before = sentCount
-      try await world.clock.run(until: "it is sent", horizon: .milliseconds(200)) { sentCount > before }
-    }
+    try await type(66, into: copy, in: world)
     #expect(repo.entries[note]?.queued.missed == [PeerId("b")])
     world.stores["a"]?.goOnLoading()
     try await world.clock.run(until: "all of it is here", horizon: .seconds(5)) {
@@ -118,15 +124,7 @@ struct QueuedMessagesTests {
     let repo = world.start("a", policy: Silent())
     world.stores["a"]?.holdLoads()
     world.connect("a", "b")
-    var sentCount = 0
-    world.network.onDelivery = { message, _, receiver in
-      if case .document = message, receiver == PeerId("a") { sentCount += 1 }
-    }
-    for number in 0..<200 {
-      try copy.splice(0, "\(number) ")
-      let before = sentCount
-      try await world.clock.run(until: "it is sent", horizon: .milliseconds(200)) { sentCount > before }
-    }
+    try await type(200, into: copy, in: world)
     #expect(other.handle(of: note) === copy)
     #expect(repo.entries[note]?.queued.missed == [PeerId("b")])
     world.stores["a"]?.goOnLoading()

@@ -107,7 +107,7 @@ struct SyncLinkTests {
     #expect(relays.carries(relay, ana), "she speaks to it herself")
     #expect(relays.carries(ben, ana), "over the relay")
     #expect(!relays.carries(dora, ana) && !relays.carries(far, ana), "that link is idle")
-    // As soon as she speaks to us, nobody need carry anything.
+    // As soon as she speaks to us, no peer need carry anything.
     relays.heard(Relays.Report(peers: [local, relay]), from: ana)
     #expect(!relays.carries(relay, ana) && !relays.carries(ben, ana))
   }

@@ -161,4 +161,16 @@ struct LinesApartTests {
     #expect(try pair.ana.text(obj: pair.text) == pair.ben.text(obj: pair.text), "seed \(seed)")
     #expect(try Document(pair.ana.save()).text(obj: pair.text) == pair.shown, "seed \(seed)")
   }
+
+  @Test func ofATextThatAnotherPersonEmptiedNothingReplacedReturns() throws {
+    let line = "milk is white\n", count = 2_000
+    let pair = try Pair(String(repeating: line, count: count))
+    let replaced = try pair.replace("is", by: "was", in: pair.ana)
+    try pair.ben.spliceText(
+      obj: pair.text, start: 0, delete: Int64(pair.ben.length(obj: pair.text)), value: "end\n")
+    pair.ben.commitWith()
+    try pair.ana.merge(other: pair.ben)
+    _ = try pair.undo(replaced)
+    #expect(try pair.shown == "end\n")
+  }
 }

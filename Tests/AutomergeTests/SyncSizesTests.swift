@@ -6,7 +6,7 @@ import Testing
 
 /// What sync does differently by size: small filters, and large messages in portions.
 struct SyncSizesTests {
-  /// Up to six changes their filter takes no memory of its own, which nobody sees.
+  /// The filter of up to six changes takes no memory of its own, and is the same to its users.
   @Test(arguments: 0...8) func aFilterReadAgainIsEqualToTheOneThatWasWritten(count: Int) throws {
     let hashes = (0..<count).map { Chunk.hash(.change, body: [UInt8($0)]) }
     let filter = BloomFilter(containing: hashes)

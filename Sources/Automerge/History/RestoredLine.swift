@@ -18,19 +18,20 @@ struct RestoredLine {
     case goneBehindText
   }
 
-  /// So many runs are examined in each direction.
-  private static let maximumRunCount = 256
+  /// So many runs of a line are examined in each direction.
+  private static let maximumRunCount = 64
 
-  /// - Complexity: O(n) in the deleted elements beside the piece, up to a limit
+  /// - Complexity: O(k + log n) for k runs of the line, up to a limit, among n
   func fate(ofPieceFrom first: OpId, to last: OpId) -> Fate {
     guard let start = tree.find(first), let end = tree.find(last) else { return .there }
     let before = look(from: start.place, forward: false, start.element)
     guard before.end != .sameLine else { return .there }
     let behind = look(from: end.place, forward: true, end.element + 1)
     guard behind.end != .sameLine else { return .there }
+    let isGone = behind.isLineEndGone || before.end == .otherLine
+    if isGone, before.isReplaced || behind.isReplaced { return .goneWithReplacement }
     switch (before.end, behind.end) {
     case (.ownLine, .ownLine): return .there
-    case _ where before.isReplaced || behind.isReplaced: return .goneWithReplacement
     case (_, .ownLine): return .goneBehindText
     case (.ownLine, _): return .goneBeforeText
     default: return .there
@@ -49,6 +50,8 @@ struct RestoredLine {
     }
 
     var end = End.ownLine
+    /// Whether the line end on this side is deleted.
+    var isLineEndGone = false
     /// Whether something that the reverted changes inserted in the line is deleted.
     var isReplaced = false
   }
@@ -65,29 +68,27 @@ struct RestoredLine {
 
   /// Looks at what is before or behind an element.
   private func look(from place: TextTree.Place, forward: Bool, _ element: Int) -> Side {
-    var side = Side(), isPastLineEnd = false, next: TextTree.Place? = place, element: Int? = element
+    var side = Side(), next: TextTree.Place? = place, element: Int? = element
     for _ in 0..<Self.maximumRunCount {
       guard let at = next else { return side }
       let count = Int(tree[at].count)
       let stretches = stretches(of: at, forward ? (element ?? 0)..<count : 0..<(element ?? count))
       for stretch in forward ? stretches : stretches.reversed() {
-        let isAtLineEnd = (forward ? stretch.text.first : stretch.text.last) == 0x0A
         switch (stretch.isShown, stretch.willBeShown) {
-        case (true, false):
-          side.end = .sameLine
-          return side
-        case (true, true):
-          side.end = isAtLineEnd && (!forward || !isPastLineEnd) ? .ownLine : isPastLineEnd ? .otherLine : .sameLine
+        case (true, let willBeShown):
+          let isAtLineEnd = (forward ? stretch.text.first : stretch.text.last) == 0x0A
+          side.end = willBeShown && isAtLineEnd ? .ownLine : .sameLine
           return side
         case (false, true):
           // It is being restored, too.
           if stretch.text.contains(0x0A) { return side }
         case (false, false):
-          if !stretch.stays, !isPastLineEnd { side.isReplaced = true }
+          if !stretch.stays { side.isReplaced = true }
           guard let lineEnd = lineEnd(in: stretch, forward) else { continue }
-          // It is restored already, as a copy.
-          if !isPastLineEnd, pieces.visibleCopy(of: lineEnd) != nil { return side }
-          isPastLineEnd = true
+          // Unless it is restored already, as a copy.
+          side.isLineEndGone = pieces.visibleCopy(of: lineEnd) == nil
+          if side.isLineEndGone { side.end = end(beyond: at, forward) }
+          return side
         }
       }
       element = nil
@@ -95,6 +96,13 @@ struct RestoredLine {
     }
     side.end = .sameLine
     return side
+  }
+
+  /// What is shown beyond a deleted line end, which is in this run.
+  private func end(beyond place: TextTree.Place, _ forward: Bool) -> Side.End {
+    let offset = tree.start(of: place)[.utf8]
+    if forward { return offset < tree.total[.utf8] ? .otherLine : .ownLine }
+    return offset == 0 || tree.utf8(offset - 1..<offset) == [0x0A] ? .ownLine : .otherLine
   }
 
   /// The line end that comes first.
@@ -113,8 +121,7 @@ struct RestoredLine {
       return [
         Stretch(
           first: run.id, text: (then.isEmpty ? element.shown : then)[...], isShown: !element.shown.isEmpty,
-          willBeShown: !then.isEmpty,
-          stays: after.covers(run.id))
+          willBeShown: !then.isEmpty, stays: after.covers(run.id))
       ]
     }
     var found: [Stretch] = [], at = elements.lowerBound
@@ -126,8 +133,7 @@ struct RestoredLine {
       found.append(
         Stretch(
           first: run.id.advanced(by: at), text: tree.bytes.bytes[start..<end], isShown: run.isVisible,
-          willBeShown: willBeShown,
-          stays: after.covers(run.id.advanced(by: at))))
+          willBeShown: willBeShown, stays: after.covers(run.id.advanced(by: at))))
       at += count
     }
     return found

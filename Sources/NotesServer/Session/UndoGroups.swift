@@ -36,8 +36,9 @@ struct UndoGroups {
   /// Where the person last typed, in UTF-8 bytes of the document's text, and when; nil if the next change begins a
   /// group.
   private var place: (utf8Offset: Int, time: Duration)?
-  /// What the last group consists of, if the person has only typed, at one place.
+  /// What the last group consists of, if the person has only typed, at one place, and not too much.
   private var typed: [UInt8] = []
+  private static let maximumRepeatedBytes = 4_096
 
   /// Records a change by which the person made `splices`.
   ///
@@ -46,8 +47,11 @@ struct UndoGroups {
     redoable.removeAll()
     let repeats = repeatsTyping(splices)
     let continues = repeats || splices.count == 1 && splices.first.map { isNext($0, at: now) } ?? false
-    if let splice = splices.first, splices.count == 1, splice.deleteUTF8 == 0, !repeats {
-      typed = continues ? typed + splice.insert : splice.insert
+    if !continues || repeats { typed = [] }
+    if !repeats, splices.count == 1, let splice = splices.first, splice.deleteUTF8 == 0,
+      splice.insert.count <= Self.maximumRepeatedBytes - typed.count
+    {
+      typed += splice.insert
     } else {
       typed = []
     }
@@ -67,20 +71,23 @@ struct UndoGroups {
     }
   }
 
-  /// Whether an editor repeats what was typed: in the other lines of a block, or as often as the person has said.
+  /// Whether an editor repeats what was typed: in the other lines of a block, or right there as often as the person has said.
   private func repeatsTyping(_ splices: [TextSplice]) -> Bool {
-    guard !typed.isEmpty, let first = splices.first, splices.count > 1 || first.insert.count > typed.count else {
-      return false
+    guard !typed.isEmpty, let first = splices.first else { return false }
+    if splices.count == 1 {
+      // A text that is inserted before itself looks as if it were inserted behind.
+      guard first.insert.count > typed.count, let place,
+        place.utf8Offset - typed.count...place.utf8Offset ~= first.utf8Offset
+      else { return false }
     }
     return splices.allSatisfy { splice in
-      splice.deleteUTF8 == 0
-        && [typed, Self.newline + typed].contains { unit in
-          splice.insert.count % unit.count == 0
-            && stride(from: 0, to: splice.insert.count, by: unit.count).allSatisfy {
-              splice.insert[$0..<$0 + unit.count].elementsEqual(unit)
-            }
-        } && !splice.insert.isEmpty
+      splice.deleteUTF8 == 0 && [typed, Self.newline + typed].contains { Self.isRepetition(splice.insert, of: $0) }
     }
+  }
+
+  private static func isRepetition(_ text: [UInt8], of unit: [UInt8]) -> Bool {
+    !text.isEmpty && text.count.isMultiple(of: unit.count)
+      && text.indices.allSatisfy { text[$0] == unit[$0 % unit.count] }
   }
 
   /// Records a change that the person made in another way than by typing.

@@ -71,6 +71,10 @@ struct UndoGroupsTests {
         other.enumerated().map { TextSplice(utf8Offset: 9 + 9 * $0, deleteUTF8: 0, insert: Array($1.utf8)) })
       #expect(person.sizes == [1, 1], "\(other)")
     }
+    var far = Person()
+    try far.type(0, "a")
+    try far.type(9, "aaa", after: .seconds(20))
+    #expect(far.sizes == [1, 1])
     var person = Person()
     try person.type(0, "a")
     try person.change([TextSplice(utf8Offset: 9, deleteUTF8: 1, insert: Array("aa".utf8))])

@@ -98,17 +98,19 @@ struct ImportRequest: EditorRequest {
     for (number, file) in files.enumerated() {
       defer { editor.news.onImport?(number + 1, files.count) }
       tell(progress.step(at: service.clock.now), editor)
+      let name = OneLine.shown((file as NSString).lastPathComponent)
       guard try await service.files.names(in: file) == nil else {
-        failed.append(Result.Failure(path: file, message: "It is a folder: import it by itself."))
+        failed.append(Result.Failure(path: file, message: "\(name) is a folder: import it by itself."))
         continue
       }
       // The working file of a note is not imported.
       guard Self.endings.contains((file as NSString).pathExtension.lowercased()),
         service.notebook.record(atURI: FileURI.uri(path: file)) == nil
       else { continue }
-      // The folder's author would choose which of this person's files become notes.
+      // Otherwise the folder's author would choose which of this person's files become notes.
       guard leadsInside(file) else {
-        failed.append(Result.Failure(path: file, message: "It is a link out of the folder: import the file itself."))
+        failed.append(
+          Result.Failure(path: file, message: "\(name) is a link out of the folder: import the file itself."))
         continue
       }
       do {
