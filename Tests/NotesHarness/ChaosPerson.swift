@@ -133,9 +133,9 @@ public final class ChaosPerson {
     try buffers() + user.recoveredTexts
   }
 
-  /// Presses a key that changes nothing: Emacs holds news back until the person has read an error.
+  /// Presses a key that changes nothing: editors hold news back until the person has read an error or a warning.
   public func read() throws {
-    if editor is EmacsUnderTest { try editor.session.terminal.press("C-e") }
+    try editor.session.terminal.press(editor is EmacsUnderTest ? "C-e" : "Escape")
   }
 
   /// The messages that this person's editors have shown, including editors that were killed.
