@@ -87,6 +87,30 @@ extension EditorFileCommandTests {
     #expect(try ana.session.user.storedText(of: id).hasPrefix("others first typed"))
   }
 
+  @Test func aClosedNoteWhoseFileIsRenamedIsStillTheNoteInVim() throws { try openRenamedFile(VimUnderTest.self) }
+  @Test func aClosedNoteWhoseFileIsRenamedIsStillTheNoteInEmacs() throws { try openRenamedFile(EmacsUnderTest.self) }
+  @Test(.enabled(if: NeovimUnderTest.isHere, "SKIPPED: needs nvim"))
+  func aClosedNoteWhoseFileIsRenamedIsStillTheNoteInNeovim() throws { try openRenamedFile(NeovimUnderTest.self) }
+
+  /// No service runs while another program renames the file.
+  private func openRenamedFile<Editor: EditorUnderTest>(_ kind: Editor.Type) throws {
+    let (first, id, path) = try savedNote(kind, seed: 81)
+    try end(first)
+    let user = first.session.user, new = user.notes + "/Shopping.md"
+    try FileManager.default.moveItem(atPath: path, toPath: new)
+    let ana = try Editor(user: user, seed: 82, maximumDelay: .zero)
+    try ana.give(vim: "edit \(new)", emacs: "(find-file \"\(new)\")")
+    #expect(try ana.waitUntilAttached() == id)
+    try type(" second", in: ana)
+    try ana.give(vim: "write", emacs: "(let ((require-final-newline t)) (save-buffer))")
+    try ana.session.wait(for: "the saved file") { read(new) == "first second\n" }
+    try end(ana)
+    #expect(try user.storedText(of: id) == "first second\n")
+    #expect(read(path) == nil)
+    let listed = try user.run(["list"]).output
+    #expect(listed.contains("Shopping") && !listed.contains("List"), "\(listed)")
+  }
+
   @Test func whatVimPutsAndSavesAsAnotherFileInOneCommandIsInTheNote() throws { try putAndSaveAs(VimUnderTest.self) }
   @Test(.enabled(if: NeovimUnderTest.isHere, "SKIPPED: needs nvim"))
   func whatNeovimPutsAndSavesAsAnotherFileInOneCommandIsInTheNote() throws { try putAndSaveAs(NeovimUnderTest.self) }

@@ -13,6 +13,8 @@ final class FileWatcher {
   static let quietTime: Duration = .milliseconds(200)
   /// The most folders watched at a time; in further folders changes are only noticed later.
   static let maximumFolders = 256
+  /// The most files that wait to be read if they are no note's: one of them may be a note's that was moved.
+  private static let maximumUnknownFiles = 64
 
   private let environment: ServiceEnvironment
   private let openFiles: OpenFiles
@@ -58,9 +60,12 @@ final class FileWatcher {
 
   func changed(_ place: String) {
     let path = links[place] ?? place
-    guard !documentFiles.changed(path), let record = environment.notebook.record(atPath: path),
-      !openFiles.changed(record.key)
-    else { return }
+    guard !documentFiles.changed(path) else { return }
+    if let record = environment.notebook.record(atPath: path) {
+      if openFiles.changed(record.key) { return }
+    } else {
+      guard MovedFiles.mayBeNote(path), planned.count < Self.maximumUnknownFiles else { return }
+    }
     planned[path]?.cancel()
     planned[path] = environment.clock.schedule(after: Self.quietTime) { [weak self] in
       guard let self else { return }
@@ -79,9 +84,8 @@ final class FileWatcher {
   }
 
   private func takeIn(_ path: String) async {
-    guard let record = environment.notebook.record(atPath: path), !environment.openNotes.contains(record.key) else {
-      return
-    }
+    guard let record = environment.notebook.record(atPath: path) else { return await fileSync.movedFiles.found(path) }
+    guard !environment.openNotes.contains(record.key) else { return }
     do {
       // A removed or renamed file is written again only when the note is opened or changed.
       guard try await environment.files.read(path) != nil,

@@ -24,6 +24,7 @@ final class WorkingFileSync: WorkingFilePlanner {
   let agendas: MeetingAgendas
   private let remover: WorkingFileRemover
   let meetings: MeetingFiles
+  let movedFiles: MovedFiles
   private var watched: [DocumentId: Observation] = [:]
   private var planned: [DocumentId: any ScheduledAction] = [:]
   /// Since when each file has been waiting.
@@ -40,7 +41,9 @@ final class WorkingFileSync: WorkingFilePlanner {
     agendas = MeetingAgendas(environment)
     remover = WorkingFileRemover(environment, recoveredTexts)
     meetings = MeetingFiles(environment, remover, reconciler, agendas)
+    movedFiles = MovedFiles(environment)
     reconciler.planner = self
+    movedFiles.planner = self
     meetings.planner = self
   }
 

@@ -200,6 +200,7 @@ final class EditorBuffers {
     }
     guard let record = service.notebook.record(atURI: uri), let path = record.path else {
       buffers[uri] = .plain(plain)
+      if let path = FileURI.path(uri: uri) { Task { @AutomergeRepo in await service.fileSync.movedFiles.found(path) } }
       if reattachment != nil || note != nil { tellUnlessFound(uri, note.flatMap { DocumentId($0) }) }
       return
     }

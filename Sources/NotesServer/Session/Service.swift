@@ -160,6 +160,7 @@ public final class Service {
         record.path.map { outside.watch(path: $0) }
         for path in record.documentFiles { outside.watch(path: path) }
       }
+      Task { @AutomergeRepo [fileSync] in await fileSync.movedFiles.findAll() }
     }
     idle.begin { [weak self] id in
       self.map {

@@ -27,6 +27,8 @@ extension Editor {
     }
     if case .attached? = buffers[uri] { throw NotesError(.alreadyANote, "Already a note.") }
     if service.notebook.record(atURI: uri) != nil { throw NotesError(.alreadyANote, "Already a note.") }
+    // A note's file that was moved is that note's again.
+    await service.fileSync.movedFiles.found(path)
     let contents = try await service.files.read(path).map { bytes in try FileContents(reading: bytes) }
     // Another request may have adopted it meanwhile.
     if let record = service.notebook.record(atURI: uri) { return record }
