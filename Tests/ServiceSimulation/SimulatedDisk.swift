@@ -69,6 +69,12 @@ public final class SimulatedDisk {
     items.contains { $0.key.first == "recovered" && $0.value.range(of: Data(word.utf8)) != nil }
   }
 
+  /// Whether a recovered text is exactly this.
+  func hasRecovered(text: String) -> Bool {
+    let encoded = CBOR.record(["text": .bytes(Data(text.utf8))]).encoded().dropFirst()
+    return items.contains { $0.key.first == "recovered" && $0.value.range(of: Data(encoded)) != nil }
+  }
+
   func watch(_ folder: String, _ action: @escaping @AutomergeRepo (String) -> Void) -> Int {
     watcherCount += 1
     watchers[watcherCount] = (folder, action)

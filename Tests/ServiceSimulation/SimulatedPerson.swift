@@ -19,6 +19,8 @@ final class SimulatedPerson {
   private(set) var hasLeftovers = false
   /// Whether the services find each other. Until then the disk alone tells them of each other.
   var areLinked = true
+  /// The texts with which this person's editors have closed buffers.
+  var closedTexts: [String] = []
   /// Called when a service tells its editor that everything in the note is stored, before the text can change again.
   var onStored: (SimulatedService) -> Void = { _ in }
   private var count = 0

@@ -18,7 +18,7 @@ extension Simulation {
         guard textsAreEqual, documentsAreEqual else { return false }
         // A buffer that was closed while its note was still being opened changes the text later.
         let text = people.flatMap(buffers)[0].text.string
-        return missingWords(text).isEmpty && mustBeGone.isDisjoint(with: text.split(separator: "\n").map(String.init))
+        return missingWords(text).isEmpty && deletedWords(in: text).isEmpty
       }
     } catch {
       throw failure(describeTexts())
@@ -83,8 +83,20 @@ extension Simulation {
     }
   }
 
-  /// The deleted words of which no other copy may stay.
-  private var mustBeGone: Set<String> { deleted.subtracting(injector.doubled) }
+  /// The deleted words that the text has and must not have.
+  private func deletedWords(in text: String) -> Set<String> {
+    let here = deleted.subtracting(injector.doubled).intersection(text.split(separator: "\n").map(String.init))
+    return here.filter { !isKeptWithout($0) }
+  }
+
+  /// Whether the person who deleted a word closed a buffer without it before the buffer was merged, and has that buffer's text as
+  /// a copy: the deletion is there, as words would be.
+  private func isKeptWithout(_ word: String) -> Bool {
+    people.contains { person in
+      person.name == injector.deleters[word]
+        && person.closedTexts.contains { !$0.contains(word) && person.disk.hasRecovered(text: $0) }
+    }
+  }
 
   /// The words that are neither in the text nor in a recovered text.
   private func missingWords(_ text: String) -> [String] {
@@ -117,7 +129,7 @@ extension Simulation {
     let problems = [
       ("lost", Set(missingWords(text))),
       ("twice", Set(counts.filter { $0.value > 1 }.keys).subtracting(injector.doubled)),
-      ("deleted and here", mustBeGone.filter { counts[$0] != nil }),
+      ("deleted and here", deletedWords(in: text)),
       ("not words", Set(counts.keys).subtracting(words).subtracting(deleted).subtracting(injector.uncertain)),
     ]
     return problems.filter { !$0.1.isEmpty }.map { problem, words in

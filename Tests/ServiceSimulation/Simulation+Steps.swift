@@ -164,7 +164,9 @@ extension Simulation {
     let service = person.services[below(person.services.count)]
     guard injector.kinds.isEmpty || !service.editorIsBehind else { return }
     note("\(service.name) \(service.buffer == nil ? "opens" : "closes")")
-    if service.buffer == nil { openBuffer(service, of: person) } else { service.closeBuffer() }
+    guard let buffer = service.buffer else { return openBuffer(service, of: person) }
+    service.closeBuffer()
+    person.closedTexts.append(buffer.text.string)
   }
 
   private func togglePartition() {
