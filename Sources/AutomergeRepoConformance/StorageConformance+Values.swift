@@ -95,6 +95,8 @@ extension StorageConformance {
     let (top, below) = (try await store.children(of: []), try await store.children(of: ["doc"]))
     try expect(top.sorted() == ["doc", "docs"], "children of the empty prefix are the first components, each once")
     try expect(below.sorted() == ["i", "s"], "children are the components that follow the prefix, each once")
+    try expect(
+      try await store.children(of: ["doc", "i"]).sorted() == ["2", "3"], "a prefix may have several components")
     try expect(try await store.children(of: ["doc", "s", "1"]).isEmpty, "a key that is no prefix has no children")
     try expect(try await store.children(of: ["none"]).isEmpty, "a prefix without keys has no children")
   }

@@ -171,11 +171,8 @@ enum TextDiff {
           oldTokens.bytes(before.0..<match.old).count + newTokens.bytes(before.1..<match.new).count,
           oldTokens.bytes(match.old + match.count..<end.0).count
             + newTokens.bytes(match.new + match.count..<end.1).count)
-        let atEdge =
-          (match.old == 0 && match.new == 0)
-          || (match.old + match.count == oldTokens.count && match.new + match.count == newTokens.count)
         let stretch = oldTokens.bytes(match.old..<match.old + match.count)
-        if atEdge || isWorthKeeping(stretch, between: changed, by: grain) { kept.append(match) }
+        if isWorthKeeping(stretch, between: changed, by: grain) { kept.append(match) }
       }
       return kept
     }
