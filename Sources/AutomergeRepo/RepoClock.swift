@@ -22,6 +22,8 @@ public protocol ScheduledAction: AnyObject, Sendable {
 /// The system's time, for programs without an event loop.
 public final class SystemClock: RepoClock {
   private let start = ContinuousClock.now
+  /// The system counts sleeps in nanoseconds and traps beyond three centuries; one century is as good as forever.
+  nonisolated static let maximumDelay: Duration = .seconds(3_000_000_000)
 
   public nonisolated init() {}
 
@@ -31,7 +33,8 @@ public final class SystemClock: RepoClock {
   public func schedule(
     after delay: Duration, _ action: @escaping @AutomergeRepo () -> Void
   ) -> any ScheduledAction {
-    SleepingTask(
+    let delay = min(delay, Self.maximumDelay)
+    return SleepingTask(
       Task { @AutomergeRepo in
         guard (try? await Task.sleep(for: delay)) != nil, !Task.isCancelled else { return }
         action()

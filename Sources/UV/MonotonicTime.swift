@@ -9,6 +9,8 @@ public enum MonotonicTime {
 extension Duration {
   /// Whole milliseconds for libuv's timers: rounded up, between 0 and the largest number.
   var uvMilliseconds: UInt64 {
+    // `components` has no more seconds.
+    guard self < .seconds(Int64.max) else { return UInt64.max / 2 }
     let (seconds, attoseconds) = components
     guard seconds >= 0, attoseconds >= 0 else { return 0 }
     let attosecondsPerMillisecond: Int64 = 1_000_000_000_000_000
