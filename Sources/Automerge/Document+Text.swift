@@ -19,7 +19,7 @@ extension Document {
     let unit = textEncoding.unit
     try withState { state in
       let core = state.core
-      let (id, tree) = try core.text(obj)
+      let (id, tree) = try core.inView(core.text(obj))
       guard let first = Int(exactly: start), let count = Int(exactly: delete.magnitude) else {
         throw DocError.outOfBounds(start)
       }
@@ -79,7 +79,7 @@ extension Document {
       throw DocError.invalidUTF8
     }
     try withCore { core in
-      let (id, tree) = try core.text(obj)
+      let (id, tree) = try core.inView(core.text(obj))
       let end = core.total(of: tree)[.utf8]
       guard utf8Offset <= end else { throw DocError.outOfBounds(UInt64(utf8Offset)) }
       try core.splice(

@@ -10,7 +10,7 @@ extension Document {
 
 extension DocumentCore {
   func updateText(_ object: ObjId, _ value: String, asClusters: Bool) throws(DocError) {
-    let (id, tree) = try text(object)
+    let (id, tree) = try inView(text(object))
     let new = Array(value.utf8)
     var shift = 0
     for edit in TextDifference(from: string(of: tree), to: value).edits {

@@ -67,7 +67,7 @@ extension Document {
 
   private func expectBlock(_ obj: ObjId, at index: UInt64) throws {
     let isBlock = try withCore { core in
-      _ = try core.text(obj)
+      _ = try core.inView(core.text(obj))
       return try core.slot(obj, index, textEncoding)?.winner(at: core.view)?.action == .makeMap
     }
     guard isBlock else { throw DocError.notABlock(index) }

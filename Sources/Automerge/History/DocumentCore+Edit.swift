@@ -29,7 +29,7 @@ extension DocumentCore {
 
   func put(_ object: ObjId, key: String, value: ScalarValue) throws(DocError) {
     let raw = try checked(value)
-    let (id, map) = try map(object)
+    let (id, map) = try inView(map(object))
     let key = MapKey(key)
     let visible = map[key].visible(at: view)
     if let winner = visible.last, winner.action == .set, raw.isSameValue(as: winner.value) {
@@ -43,7 +43,7 @@ extension DocumentCore {
   }
 
   func putObject(_ object: ObjId, key: String, action: OpAction) throws(DocError) -> ObjId {
-    let (id, map) = try map(object)
+    let (id, map) = try inView(map(object))
     let key = MapKey(key)
     let made = try change(map, id, key, action, .null, predecessors: map[key].visible(at: view).map(\.id))
     store.make(made, action)
@@ -51,7 +51,7 @@ extension DocumentCore {
   }
 
   func delete(_ object: ObjId, key: String) throws(DocError) {
-    let (id, map) = try map(object)
+    let (id, map) = try inView(map(object))
     let key = MapKey(key)
     let visible = map[key].visible(at: view)
     if visible.isEmpty { return }
@@ -59,7 +59,7 @@ extension DocumentCore {
   }
 
   func increment(_ object: ObjId, key: String, by amount: Int64) throws(DocError) {
-    let (id, map) = try map(object)
+    let (id, map) = try inView(map(object))
     let key = MapKey(key), visible = map[key].visible(at: view)
     guard visible.contains(where: \.isCounter) else { throw .notACounter }
     try change(map, id, key, .increment, RawValue(.Int(amount)), predecessors: visible.map(\.id))

@@ -5,7 +5,7 @@ extension DocumentCore {
     _ object: ObjId, from start: Int, to end: Int, unit: TextUnit, expand: ExpandMark, name: String, value: ScalarValue
   ) throws(DocError) {
     let raw = try checked(value)
-    let (id, tree) = try text(object)
+    let (id, tree) = try inView(text(object))
     guard start >= 0, start <= end, end <= total(of: tree)[unit] else { throw .outOfBounds(UInt64(end.magnitude)) }
     if start == end, expand == .none { return }
     let first = try takeIds(2)

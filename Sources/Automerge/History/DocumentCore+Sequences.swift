@@ -45,7 +45,7 @@ extension DocumentCore {
   /// Replaces an element by a value. Makes no operation if the element has this value already.
   func put(_ object: ObjId, index: Int, unit: TextUnit, value: ScalarValue) throws(DocError) {
     let raw = try checked(value)
-    let (id, tree) = try sequence(object)
+    let (id, tree) = try inView(sequence(object))
     let element = try element(tree, at: index, unit)
     let visible = element.slot.visible(at: view)
     if let winner = visible.last, winner.action == .set, raw.isSameValue(as: winner.value) {
@@ -59,7 +59,7 @@ extension DocumentCore {
   }
 
   func putObject(_ object: ObjId, index: Int, unit: TextUnit, action: OpAction) throws(DocError) -> ObjId {
-    let (id, tree) = try sequence(object)
+    let (id, tree) = try inView(sequence(object))
     let element = try element(tree, at: index, unit)
     let made = try change(tree, id, element, action, .null, predecessors: element.slot.visible(at: view).map(\.id))
     store.make(made, action)
@@ -67,7 +67,7 @@ extension DocumentCore {
   }
 
   func increment(_ object: ObjId, index: Int, unit: TextUnit, by amount: Int64) throws(DocError) {
-    let (id, tree) = try sequence(object)
+    let (id, tree) = try inView(sequence(object))
     try increment(tree, id, try element(tree, at: index, unit), by: amount)
   }
 
@@ -79,7 +79,7 @@ extension DocumentCore {
 
   /// Deletes an element of a list; in a text, the element that covers the unit.
   func delete(_ object: ObjId, index: Int, unit: TextUnit) throws(DocError) {
-    let (id, tree) = try sequence(object)
+    let (id, tree) = try inView(sequence(object))
     guard index < total(of: tree)[unit] else {
       // Deleting text past the end deletes nothing.
       if store.type(of: id) == .makeText { return }
@@ -110,7 +110,7 @@ extension DocumentCore {
   ) throws(DocError) {
     var raw: [RawValue] = []
     for value in values { raw.append(try checked(value)) }
-    let (id, tree) = try sequence(object)
+    let (id, tree) = try inView(sequence(object))
     guard start >= 0, start <= total(of: tree)[unit] else { throw .outOfBounds(UInt64(start.magnitude)) }
     var behind = start
     if !raw.isEmpty {
@@ -135,7 +135,7 @@ extension DocumentCore {
   }
 
   func insertObject(_ object: ObjId, at index: Int, unit: TextUnit, action: OpAction) throws(DocError) -> ObjId {
-    let (id, tree) = try sequence(object)
+    let (id, tree) = try inView(sequence(object))
     guard index >= 0, index <= total(of: tree)[unit] else { throw .outOfBounds(UInt64(index.magnitude)) }
     let gap = self.gap(in: tree, before: index, unit)
     let made = try takeIds(1)

@@ -1,6 +1,6 @@
 /// Why an edit or a read of a document was refused.
 public enum DocError: Error, Hashable, Sendable {
-  /// The document has no such object.
+  /// The document has no such object, or none yet at the heads where it is isolated and an edit was tried.
   case unknownObject(ObjId)
   /// The object is not of the type that the call needs.
   case wrongType(ObjId, ObjType)

@@ -61,6 +61,14 @@ extension DocumentCore {
     return graph.records.last { $0.actor == actor && $0.startOp <= limit }?.seq ?? 0
   }
 
+  /// An object that is about to be edited. Throws if it did not exist yet in the state in view: the change would refer to an
+  /// object that its deps lack, and peers refuse such a change.
+  @inline(__always)
+  func inView<Content>(_ found: (OpId, Content)) throws(DocError) -> (OpId, Content) {
+    if isolation != nil, !view.covers(found.0) { throw .unknownObject(objId(found.0)) }
+    return found
+  }
+
   // MARK: Sequences as they are in view
 
   func total(of tree: TextTree) -> TextSums { isolation == nil ? tree.total : tree.sums(at: view) }

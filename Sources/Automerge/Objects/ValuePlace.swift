@@ -75,7 +75,7 @@ extension DocumentCore {
     case .key(let key): try increment(place.object, key: key.string, by: amount)
     case .element(let name):
       guard let element = try element(named: name, of: place.object) else { throw .notACounter }
-      let (id, tree) = try sequence(place.object)
+      let (id, tree) = try inView(sequence(place.object))
       try increment(tree, id, element, by: amount)
     }
   }
