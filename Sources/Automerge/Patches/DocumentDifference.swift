@@ -53,7 +53,7 @@ struct DocumentDifference {
     find()
     var patches: [Patch] = []
     for (object, actions, _) in found where !actions.isEmpty {
-      let path = whereabouts.path(of: object)
+      guard let path = whereabouts.path(of: object) else { continue }
       patches += actions.map { Patch(action: $0, path: path) }
     }
     return patches
@@ -61,14 +61,14 @@ struct DocumentDifference {
 
   /// The patches of one object, and of those inside it.
   mutating func patches(of target: OpId, isRecursive: Bool) -> [Patch] {
-    let core = core
     core.lookups.parents.update(from: core)
-    let way = core.way(to: target)
+    let way = Set(core.way(to: target))
+    var content = ObjectContent(of: target, in: core)
     // A change to an object that contains this one may make it visible.
-    find { object in way.contains(object) || core.way(to: object).contains(target) }
+    find { object in way.contains(object) || isRecursive && content.contains(object) }
     var patches: [Patch] = []
-    for (object, actions, _) in found where object == target || isRecursive && core.way(to: object).contains(target) {
-      let path = actions.isEmpty ? [] : whereabouts.path(of: object)
+    for (object, actions, _) in found where object == target || isRecursive && content.contains(object) {
+      guard !actions.isEmpty, let path = whereabouts.path(of: object) else { continue }
       patches += actions.map { Patch(action: $0, path: path) }
     }
     return patches
@@ -88,13 +88,13 @@ struct DocumentDifference {
       guard !exposed.contains(object), isWanted(object), whereabouts.isInView(object),
         whereaboutsBefore.isInView(object)
       else { continue }
-      compare(object)
+      compare(object, where: isWanted)
     }
     found.sort { core.actors.precedes($0.object, $1.object) }
   }
 
-  /// Compares an object that is visible in both states, and writes the objects in it that have become visible.
-  private mutating func compare(_ object: OpId) {
+  /// Compares an object that is visible in both states, and writes the wanted objects in it that have become visible.
+  private mutating func compare(_ object: OpId, where isWanted: (OpId) -> Bool) {
     var open: [OpId] = []
     switch core.store[object] {
     case .map(let map)?:
@@ -109,7 +109,7 @@ struct DocumentDifference {
     case nil: return
     }
     while let next = open.popLast() {
-      guard exposed.insert(next).inserted else { continue }
+      guard isWanted(next), exposed.insert(next).inserted else { continue }
       switch core.store[next] {
       case .map(let map)?: compare(next, map.sortedSlots, from: .nothing, &open)
       case .sequence(let tree)?: compare(next, tree, at: nil, from: .nothing, &open)
@@ -151,6 +151,27 @@ struct DocumentDifference {
     if let places { actions = walk.walk(places) } else { actions = walk.walk() }
     open += walk.exposed
     found.append((object, actions, walk.writer.origins))
+  }
+}
+
+/// The objects that are in an object, at whatever depth. Each is looked up once.
+private struct ObjectContent {
+  private let core: DocumentCore
+  private var known: [OpId: Bool]
+
+  /// The parents must be up to date.
+  init(of object: OpId, in core: DocumentCore) { (self.core, known) = (core, [object: true]) }
+
+  mutating func contains(_ object: OpId) -> Bool {
+    var climbed: [OpId] = [], at = object
+    while known[at] == nil {
+      climbed.append(at)
+      guard let place = core.lookups.parents[at] else { break }
+      at = place.object
+    }
+    let answer = known[at] ?? false
+    for each in climbed { known[each] = answer }
+    return answer
   }
 }
 

@@ -1,7 +1,7 @@
 /// One step that turns the content of a document at one time into its content at another.
 ///
 /// Patches in a list build on one another: applied from front to back to a copy of the old content, they give the new
-/// content.
+/// content. Objects nested deeper than `Document.valueDepthLimit` have no patches.
 public struct Patch: Hashable, Sendable {
   /// What happened to which object.
   public let action: PatchAction

@@ -5,6 +5,8 @@ struct Whereabouts {
   private let isNow: Bool
   private let encoding: TextEncoding
   private var known: [OpId: Bool] = [.zero: true]
+  /// How many objects contain an object.
+  private var depths: [OpId: Int] = [.zero: 0]
   /// For sequences in the past, the indexes of the objects in them.
   private var indexes: [OpId: [OpId: Int]] = [:]
 
@@ -28,6 +30,17 @@ struct Whereabouts {
     return answer
   }
 
+  /// Whether an object, or one that contains it, was deleted or replaced, and not only lost to a value that was put
+  /// concurrently.
+  func isGone(_ object: OpId) -> Bool {
+    var at = object
+    while let place = core.lookups.parents[at] {
+      guard slot(place)?.visible(at: clock).contains(where: { $0.id == at }) ?? false else { return true }
+      at = place.object
+    }
+    return !at.isZero
+  }
+
   private func slot(_ place: ObjectParents.Place) -> Slot? {
     switch place.key {
     case .map(let key): return core.store.map(place.object)?[key]
@@ -38,8 +51,10 @@ struct Whereabouts {
     }
   }
 
-  /// The path from the root to a visible object.
-  mutating func path(of object: OpId) -> [PathElement] {
+  /// The path from the root to a visible object; nil if the object is nested deeper than `Document.valueDepthLimit`, since
+  /// the paths of all objects in a row take memory that grows with its square.
+  mutating func path(of object: OpId) -> [PathElement]? {
+    guard depth(of: object) <= Document.valueDepthLimit else { return nil }
     var path: [PathElement] = [], at = object
     while let place = core.lookups.parents[at] {
       let prop: Prop
@@ -51,6 +66,20 @@ struct Whereabouts {
       at = place.object
     }
     return path.reversed()
+  }
+
+  private mutating func depth(of object: OpId) -> Int {
+    var climbed: [OpId] = [], at = object
+    while depths[at] == nil, let place = core.lookups.parents[at] {
+      climbed.append(at)
+      at = place.object
+    }
+    var depth = depths[at] ?? 0
+    for each in climbed.reversed() {
+      depth += 1
+      depths[each] = depth
+    }
+    return depth
   }
 
   private mutating func index(of element: OpId, in object: OpId) -> Int {
