@@ -1,8 +1,19 @@
 /// Walks a document's objects and writes them as typed JSON.
 struct DocumentDump {
   let core: DocumentCore
+  /// How many objects contain the one that is written.
+  private var depth = 0
 
-  /// An object and everything that is visible in it.
+  init(core: DocumentCore) { self.core = core }
+
+  /// One level further in.
+  private var inner: DocumentDump {
+    var inner = self
+    inner.depth += 1
+    return inner
+  }
+
+  /// An object and everything that is visible in it, down to `Document.valueDepthLimit` levels.
   /// - Parameter texts: takes the visible texts by their paths.
   func object(_ id: OpId, path: String, texts: inout [(key: String, value: DumpedJSON)]) -> DumpedJSON {
     .object(members(id, path: path, texts: &texts))
@@ -12,6 +23,8 @@ struct DocumentDump {
     _ id: OpId, path: String, texts: inout [(key: String, value: DumpedJSON)]
   ) -> [(key: String, value: DumpedJSON)] {
     let name = DumpedJSON.string(name(of: id))
+    // Writing and freeing the JSON recurses, too.
+    guard depth < Document.valueDepthLimit else { return [("t", .string("…")), ("id", name)] }
     switch core.store[id] {
     case .map(let map):
       var values: [(key: String, value: DumpedJSON)] = []
@@ -70,7 +83,7 @@ struct DocumentDump {
   private func members(
     _ op: StoredOp, in slot: Slot, path: String, texts: inout [(key: String, value: DumpedJSON)]
   ) -> [(key: String, value: DumpedJSON)] {
-    if op.action.makesObject { return members(op.id, path: path, texts: &texts) }
+    if op.action.makesObject { return inner.members(op.id, path: path, texts: &texts) }
     return scalar(op.value, slot.scalar(of: op)) + [("id", .string(name(of: op.id)))]
   }
 
@@ -168,6 +181,6 @@ extension DocumentDump {
       }
     }
     var texts: [(key: String, value: DumpedJSON)] = []
-    return stripped(object(id, path: "", texts: &texts))
+    return stripped(inner.object(id, path: "", texts: &texts))
   }
 }

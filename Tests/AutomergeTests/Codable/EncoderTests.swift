@@ -128,6 +128,18 @@ struct EncoderTests {
     #expect(document.length(obj: .ROOT) == 0)
   }
 
+  @Test func datesThatAreNotFiniteAreRefused() throws {
+    let document = Document(), encoder = AutomergeEncoder(doc: document)
+    for seconds in [Double.nan, .infinity, -.infinity] {
+      let date = Date(timeIntervalSince1970: seconds)
+      #expect(throws: EncodingError.self) { try encoder.encode(["value": date]) }
+      #expect(throws: EncodingError.self) { try encoder.encode(["value": [date]]) }
+    }
+    #expect(document.length(obj: .ROOT) == 0)
+    try encoder.encode(["value": Date(timeIntervalSince1970: 1)])
+    #expect(try document.get(obj: .ROOT, key: "value") == .Scalar(.Timestamp(Date(timeIntervalSince1970: 1))))
+  }
+
   @Test func dictionariesWithNumbersForKeysAreRefused() throws {
     struct Root: Codable { var byNumber = [1: "one", 2: "two"] }
     let document = Document()

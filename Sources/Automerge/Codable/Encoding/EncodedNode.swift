@@ -21,19 +21,22 @@ final class EncodedNode {
 
   /// The path from the value that is being encoded.
   let codingPath: [any CodingKey]
+  /// How many containers of the value this is in. Deeper than the limit nothing is kept, so that no walk through the
+  /// nodes, not even freeing them, exhausts the stack.
+  private let depth: Int
   private(set) var content = Content.nothing
   /// The Swift type of a single value, for errors about the value.
   private var scalarType: (any SingleScalar.Type)?
   /// An error in the value that its encoding call could not throw.
   private(set) var fault: (any Error)?
 
-  init(for document: Document, codingPath: [any CodingKey]) {
-    (self.document, self.codingPath) = (document, codingPath)
+  init(for document: Document, codingPath: [any CodingKey], depth: Int = 0) {
+    (self.document, self.codingPath, self.depth) = (document, codingPath, depth)
   }
 
   /// A value that needs no encoding.
   init(_ value: AutomergeValue, for document: Document, codingPath: [any CodingKey] = []) {
-    (self.document, self.codingPath) = (document, codingPath)
+    (self.document, self.codingPath, depth) = (document, codingPath, 0)
     switch value {
     case .scalar(let scalar): content = .scalar(scalar)
     case .text(let string): content = .text(AutomergeText(string), string)
@@ -51,8 +54,10 @@ final class EncodedNode {
     }
   }
 
-  /// Encodes a value here. Throws what the value throws, or `EncodingError.invalidValue` for a number that is not finite.
+  /// Encodes a value here. Throws what the value throws, or `EncodingError.invalidValue` for a number or a date that is
+  /// not finite, and for what is nested deeper than `Document.valueDepthLimit`.
   func encode<Value: Encodable>(_ value: Value, userInfo: [CodingUserInfoKey: Any]) throws {
+    guard depth <= Document.valueDepthLimit else { throw tooDeep(value) }
     switch value {
     case let number as Double:
       try expectFinite(number, value)
@@ -60,6 +65,9 @@ final class EncodedNode {
     case let number as Float:
       try expectFinite(Double(number), value)
       (content, scalarType) = (.scalar(.F64(Double(number))), Float.self)
+    case let date as Date where !date.timeIntervalSince1970.isFinite:
+      // The error has the number: describing such a date traps.
+      try expectFinite(date.timeIntervalSince1970, date.timeIntervalSince1970)
     case let scalar as any SingleScalar: (content, scalarType) = (.scalar(scalar.toScalarValue()), type(of: scalar))
     case let text as AutomergeText: content = .text(text, text.object(in: document) == nil ? text.value : nil)
     case let counter as Counter: content = .counter(counter, counter.value)
@@ -93,15 +101,30 @@ final class EncodedNode {
     }
   }
 
+  private func tooDeep(_ value: Any) -> EncodingError {
+    .invalidValue(
+      value,
+      .init(codingPath: codingPath, debugDescription: "nested deeper than \(Document.valueDepthLimit) containers"))
+  }
+
+  /// A node for what a container of this one holds. One that would be too deep belongs to no other node, and the fault
+  /// stays here.
+  private func inner(_ key: (any CodingKey)?) -> (node: EncodedNode, isKept: Bool) {
+    let isKept = depth < Document.valueDepthLimit
+    let path = isKept ? codingPath + (key.map { [$0] } ?? []) : codingPath
+    return (EncodedNode(for: document, codingPath: path, depth: depth + 1), isKept)
+  }
+
   /// The node of a key. Makes the node and the map if needed.
   func child(_ key: some CodingKey) -> EncodedNode {
     becomeMap()
-    guard case .map(var children) = content else { return EncodedNode(for: document, codingPath: codingPath + [key]) }
+    guard case .map(var children) = content else { return inner(key).node }
     let name = MapKey(key.stringValue)
     if let child = children[name] { return child }
+    let (child, isKept) = inner(key)
+    guard isKept else { return child }
     // Removed while they change, so that adding a child does not copy all of them.
     content = .nothing
-    let child = EncodedNode(for: document, codingPath: codingPath + [key])
     children[name] = child
     content = .map(children)
     return child
@@ -110,9 +133,10 @@ final class EncodedNode {
   /// The node of a new last element. Makes the list if needed.
   func append() -> EncodedNode {
     becomeList()
-    guard case .list(var children) = content else { return EncodedNode(for: document, codingPath: codingPath) }
+    guard case .list(var children) = content else { return inner(nil).node }
+    let (child, isKept) = inner(AnyCodingKey(UInt64(children.count)))
+    guard isKept else { return child }
     content = .nothing
-    let child = EncodedNode(for: document, codingPath: codingPath + [AnyCodingKey(UInt64(children.count))])
     children.append(child)
     content = .list(children)
     return child
@@ -124,6 +148,7 @@ final class EncodedNode {
   }
 
   func becomeMap() {
+    noteDepth()
     switch content {
     case .map: break
     case .nothing: content = .map([:])
@@ -132,11 +157,17 @@ final class EncodedNode {
   }
 
   func becomeList() {
+    noteDepth()
     switch content {
     case .list: break
     case .nothing: content = .list([])
     default: noteTwoKinds()
     }
+  }
+
+  /// A container is counted as one level more than a single value there would be.
+  private func noteDepth() {
+    if depth >= Document.valueDepthLimit, fault == nil { fault = tooDeep(content) }
   }
 
   private func noteTwoKinds() {
