@@ -63,6 +63,13 @@ final class UpdateObservers: Sendable {
     }
   }
 
+  /// Ends the sequences. Those that begin later go on.
+  func endSequences() {
+    let all = state.withLock { Array($0.continuations.values) }
+    // Each removes itself.
+    for each in all { each.finish() }
+  }
+
   var isEmpty: Bool { count.load(ordering: .acquiring) == 0 }
 
   /// Notifies all observers. Called without the document's lock, because an observer may read the document at once.

@@ -58,8 +58,8 @@ public final class AutomergeText: Codable, Sendable {
 
   /// The string: the document's if the text is bound, else its own.
   ///
-  /// Setting it on a bound text writes the difference. A document that is full stays as it is, without an error;
-  /// `update(to:)` throws one.
+  /// Setting it on a bound text writes the difference. A document that is full, or in which the text was deleted, stays as
+  /// it is, without an error; `update(to:)` throws one.
   public var value: String {
     get {
       let state = state.withLock { $0 }
@@ -71,7 +71,8 @@ public final class AutomergeText: Codable, Sendable {
     set { try? update(to: newValue) }
   }
 
-  /// Changes the string to `newValue` with the smallest possible edit. Throws `DocError` if the document refuses.
+  /// Changes the string to `newValue` with the smallest possible edit. Throws `DocError` if the document refuses;
+  /// `unknownObject` if the text was deleted.
   public func update(to newValue: String) throws {
     let target = state.withLock { state -> (Document, ObjId)? in
       switch state {
@@ -84,6 +85,7 @@ public final class AutomergeText: Codable, Sendable {
     if let (document, object) = target {
       let asClusters = document.textEncoding == .graphemeCluster
       try document.editBound { (core) throws(DocError) in
+        guard !BoundObject(object, in: core).isGone else { throw .unknownObject(object) }
         try core.updateText(object, newValue, asClusters: asClusters)
       }
     } else {
@@ -110,7 +112,9 @@ public final class AutomergeText: Codable, Sendable {
   /// Subscribes to the changes of the document, if the text is bound.
   private func listen() {
     guard let (document, object) = target, !readers.isEmpty else { return }
-    readers.listen(to: document) { [weak document] in document.flatMap { try? $0.text(obj: object) } }
+    readers.listen(to: document) { [weak document] in
+      document.flatMap { $0.withCore { BoundObject(object, in: $0).isGone } ? nil : try? $0.text(obj: object) }
+    }
     readers.changed(to: value)
   }
 

@@ -99,7 +99,7 @@ public final class Counter: Codable, Sendable {
       }
     }
     guard let (document, place) = target else { return readers.changed(to: self.value) }
-    guard let present = document.counter(at: place) else { throw BindingError.NotCounter }
+    guard let present = Self.present(at: place, in: document) else { throw BindingError.NotCounter }
     guard !present.addingReportingOverflow(Int64(value)).overflow else { throw DocError.invalidValue }
     if value == 0 { return }
     try document.editBound { (core) throws(DocError) in try core.increment(at: place, by: Int64(value)) }
@@ -124,9 +124,14 @@ public final class Counter: Codable, Sendable {
   private func listen() {
     guard let (document, place) = target, !readers.isEmpty else { return }
     readers.listen(to: document) { [weak document] in
-      document?.counter(at: place).map { Int(clamping: $0) }
+      document.flatMap { Self.present(at: place, in: $0) }.map { Int(clamping: $0) }
     }
     readers.changed(to: value)
+  }
+
+  /// Nil if the counter, or what contains it, was deleted.
+  private static func present(at place: ValuePlace, in document: Document) -> Int64? {
+    document.withCore { BoundObject(place.object, in: $0).isGone } ? nil : document.counter(at: place)
   }
 
   /// Binds the counter to the document's counter at a path such as `ballot.votes`, and adds to it what this one has

@@ -30,13 +30,15 @@ final class ValueUpdates<Value: Equatable & Sendable>: Sendable {
   /// Whether there are no observers.
   var isEmpty: Bool { observers.isEmpty }
 
-  /// Reads `value` after every change of a document from now on, as long as there is an observer.
+  /// Reads `value` after every change of a document from now on, as long as there is an observer. Nil means that what has
+  /// the value was deleted, which ends the sequences.
   func listen(to document: Document, _ value: @escaping @Sendable () -> Value?) {
+    defer { if value() == nil { endSequences(in: document) } }
     let isNew = state.withLock { $0.subscription?.document !== document }
     guard isNew else { return }
-    let number = document.observers.add { [weak self] in
-      guard let self, !self.isEmpty, let value = value() else { return }
-      self.changed(to: value)
+    let number = document.observers.add { [weak self, weak document] in
+      guard let self, !self.isEmpty else { return }
+      if let value = value() { self.changed(to: value) } else if let document { self.endSequences(in: document) }
     }
     let old = state.withLock { state in
       let old = state.subscription
@@ -44,6 +46,11 @@ final class ValueUpdates<Value: Equatable & Sendable>: Sendable {
       return old
     }
     if let old { old.document.observers.remove(old.number) }
+  }
+
+  /// While a document is isolated at an earlier state, what is missing there is not deleted.
+  private func endSequences(in document: Document) {
+    if document.withCore({ $0.isolation == nil }) { observers.endSequences() }
   }
 
   func changed(to value: Value) {

@@ -35,6 +35,53 @@ struct BoundUpdatesTests {
     #expect(document.observers.isEmpty)
   }
 
+  /// How a value is deleted: by itself, with what contains it, or by a peer.
+  enum Deletion: CaseIterable { case itself, container, peer }
+
+  @Test(arguments: Deletion.allCases) func updatesEndWhenTheValueIsDeleted(deletion: Deletion) async throws {
+    let document = Document()
+    let map = try document.putObject(obj: .ROOT, key: "map", ty: .Map)
+    let text = try AutomergeText("hello", doc: document, path: "map.text")
+    try document.put(obj: map, key: "votes", value: .Counter(1))
+    let counter = try Counter(doc: document, path: "map.votes")
+    let texts = text.updates(), numbers = counter.updates()
+    switch deletion {
+    case .itself:
+      try document.delete(obj: map, key: "text")
+      try document.delete(obj: map, key: "votes")
+    case .container: try document.delete(obj: .ROOT, key: "map")
+    case .peer:
+      let peer = document.fork()
+      try peer.put(obj: .ROOT, key: "map", value: .Int(1))
+      try document.merge(other: peer)
+    }
+    for await _ in texts {}
+    for await _ in numbers {}
+    // Those that begin now end at once.
+    for await _ in text.updates() {}
+    for await _ in counter.updates() {}
+    let heads = document.heads()
+    #expect(throws: DocError.self) { try text.update(to: "lost") }
+    #expect(throws: BindingError.NotCounter) { try counter.add(1) }
+    text.value = "lost"
+    counter.value = 7
+    #expect(document.heads() == heads && text.value == "hello" && counter.value == 1)
+  }
+
+  @Test func updatesOutliveALostConflictAndIsolation() async throws {
+    let document = Document()
+    let before = document.heads()
+    let text = try AutomergeText("hello", doc: document, path: "text"), other = Document()
+    _ = try AutomergeText("another", doc: other, path: "text")
+    var updates = text.updates().makeAsyncIterator()
+    try document.merge(other: other)
+    try document.isolate(heads: before)
+    document.integrate()
+    try text.update(to: "hello world")
+    #expect(await updates.next() != nil)
+    #expect(text.value == "hello world")
+  }
+
   @Test func aTextByItselfTellsToo() async throws {
     let text = AutomergeText("a"), document = Document()
     var updates = text.updates().makeAsyncIterator()
