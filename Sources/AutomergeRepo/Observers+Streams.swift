@@ -1,22 +1,20 @@
 extension Observers {
-  /// A sequence of `first` and what `value` makes of each event. Ends with the observers' owner, or after a value for
-  /// which `isLast` holds.
+  /// A sequence of `first` and what `value` makes of each event. Ends with the observers' owner, or with `endSequences`.
   func stream<Value: Sendable>(
     _ policy: AsyncStream<Value>.Continuation.BufferingPolicy, first: Value? = nil,
-    isLast: @escaping @AutomergeRepo (Value) -> Bool = { _ in false },
     _ value: @escaping @AutomergeRepo (Event) -> Value?
   ) -> AsyncStream<Value> {
     let (stream, continuation) = AsyncStream.makeStream(of: Value.self, bufferingPolicy: policy)
+    if let first { continuation.yield(first) }
     let end = StreamEnd(continuation)
     let observation = add { event in
-      guard let value = value(event) else { return }
-      end.continuation.yield(value)
-      if isLast(value) { end.continuation.finish() }
+      if let value = value(event) { end.continuation.yield(value) }
+    } end: { [weak end] in
+      end?.continuation.finish()
     }
     continuation.onTermination = { _ in
       Task { @AutomergeRepo in observation.cancel() }
     }
-    if let first { continuation.yield(first) }
     return stream
   }
 }

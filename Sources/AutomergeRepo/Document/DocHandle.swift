@@ -37,8 +37,7 @@ public final class DocHandle {
   public nonisolated let id: DocumentId
   public nonisolated let document: Document
 
-  /// The repo, while the document belongs to it.
-  private(set) weak var repo: Repo?
+  var membership = Membership()
   var sync: DocumentSync
   let incoming = LargeMessages()
   private(set) var store: DocumentStore?
@@ -52,8 +51,11 @@ public final class DocHandle {
   let observers = Observers<Event>()
   private var watch: DocumentWatch?
 
+  /// The repo, while the document belongs to it.
+  var repo: Repo? { membership.repo }
+
   init(id: DocumentId, document: Document, phase: DocumentSync.Phase, repo: Repo) {
-    (self.id, self.document, self.repo) = (id, document, repo)
+    (self.id, self.document, membership.repo) = (id, document, repo)
     sync = DocumentSync(phase: phase)
     reports = LinkReports(id, local: repo.peerId)
     progress = PeerProgress(heads: document.heads())
@@ -94,7 +96,8 @@ public final class DocHandle {
     }
   }
 
-  private var now: Date { repo?.clock.date ?? Date(timeIntervalSince1970: 0) }
+  /// Without a repo, the system's time.
+  private var now: Date { repo?.clock.date ?? Date() }
 
   /// Runs `body` without noticing its changes to the document: the caller publishes them.
   func ignoringWatch<Result>(_ body: () throws -> Result) rethrows -> Result {
@@ -103,7 +106,7 @@ public final class DocHandle {
   }
 
   /// Publishes changes that were made to the document without this handle.
-  private func publishOutsideChanges() {
+  func publishOutsideChanges() {
     guard let watch, watch.hasNews else { return }
     watch.settle()
     document.commitWith(message: nil, timestamp: now)
@@ -327,7 +330,7 @@ public final class DocHandle {
     incoming.endAll()
     watch?.stop()
     watch = nil
-    repo = nil
+    membership.repo = nil
     reports.stop()
   }
 

@@ -23,6 +23,8 @@ final class PeerConnections {
     var heads: [DocumentId: Set<ChangeHash>] = [:]
   }
 
+  private enum Stage { case open, leaving, stopped }
+
   /// When more bytes than this from one peer wait to be handled, the repo reads nothing from it until less than half of
   /// them wait. Source: PeerProtocol.md, "Expensive changes".
   static let maximumWaitingBytes = 1 << 20
@@ -41,8 +43,8 @@ final class PeerConnections {
   var beforeSending: (@AutomergeRepo () -> Void)?
   /// Whether the repo takes what peers send. Not any more when it is about to leave the network.
   var isReceiving = true
-  /// Whether the repo has left the network for good.
-  private(set) var isStopped = false
+  /// How far the repo is in leaving the network for good.
+  private var stage = Stage.open
   /// The ephemeral messages of this run of the program.
   var ephemeral: EphemeralStream
   /// Decides whose large message is read next.
@@ -65,13 +67,23 @@ final class PeerConnections {
 
   // MARK: Providers
 
+  /// Whether the repo is about to leave the network, or has left it.
+  var isLeaving: Bool { stage != .open }
+  /// Whether the repo has left the network for good.
+  var isStopped: Bool { stage == .stopped }
+
+  /// Starts a network. Does nothing if it is in use already, or the repo is shut down.
   func add(_ provider: any NetworkProvider, delegate: any NetworkDelegate) {
+    guard !isLeaving, !providers.contains(where: { $0 === provider }) else { return }
     providers.append(provider)
     provider.start(as: local, delegate: delegate)
   }
 
+  /// Takes no further networks. Those in use go on until `stop`.
+  func leave() { if stage == .open { stage = .leaving } }
+
   func stop() {
-    isStopped = true
+    stage = .stopped
     for provider in providers { provider.stop() }
   }
 

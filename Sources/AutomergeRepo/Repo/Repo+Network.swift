@@ -17,7 +17,7 @@ extension Repo {
   /// Sets how networks that are added from now on introduce this repo.
   public func update(_ metadata: PeerMetadata) { connections.update(metadata) }
 
-  /// Starts to use a network, for the life of the repo.
+  /// Starts to use a network, for the life of the repo. Does nothing if it is in use already, or after `shutDown`.
   public func add(_ network: any NetworkProvider) { connections.add(network, delegate: self) }
 
   /// The same, by automerge-repo-swift's name for it.
