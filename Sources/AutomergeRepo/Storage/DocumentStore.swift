@@ -140,8 +140,9 @@ final class DocumentStore {
     for effect in effects {
       switch effect {
       case .startTimer(let delay):
-        timer = clock.schedule(after: delay) { [weak self] in
-          guard let self else { return }
+        // Not weak: what is due is stored even if the repo and its handles are gone by then.
+        timer = clock.schedule(after: delay) {
+          self.timer = nil
           self.perform(self.schedule.receive(.timerFired))
         }
       case .cancelTimer:
