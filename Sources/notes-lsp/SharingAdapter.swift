@@ -59,7 +59,7 @@ final class SharingAdapter: SharingService {
     guard let documents = servers?[peer]?.documents else { return }
     Task { @AutomergeRepo in
       for id in documents.sorted(by: { $0.description < $1.description }) where repo?.handle(of: id) == nil {
-        _ = await repo?.find(id)
+        _ = await repo?.search(id)
       }
     }
   }

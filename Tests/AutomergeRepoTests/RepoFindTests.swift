@@ -317,7 +317,7 @@ struct RepoFindTests {
     var isOver = false
     let search = Task {
       defer { isOver = true }
-      return await repo.find(id)
+      return await repo.search(id)
     }
     while world.clock.nextTime == nil, !isOver { await Task.yield() }
     // The store has not answered: no other code has had a turn since it was asked. On a busy machine it may have.

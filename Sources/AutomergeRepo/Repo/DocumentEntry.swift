@@ -16,10 +16,17 @@ final class DocumentEntry {
   private var waiters: [Waiter] = []
   private var watchers: [AsyncStream<FindProgress>.Continuation] = []
 
-  private final class Waiter {
-    let reply: OneReply<FindOutcome>
-    var timer: (any ScheduledAction)?
-    init(_ reply: OneReply<FindOutcome>) { self.reply = reply }
+  /// A search that waits for the document.
+  final class Waiter {
+    fileprivate let reply: OneReply<FindOutcome>
+    /// Whether the time limit holds for the peers alone, so that the search ends no earlier than the store has answered.
+    fileprivate let awaitsStore: Bool
+    fileprivate let timedOut: @AutomergeRepo () -> Void
+    fileprivate var timer: (any ScheduledAction)?
+
+    init(_ reply: OneReply<FindOutcome>, awaitsStore: Bool, timedOut: @escaping @AutomergeRepo () -> Void) {
+      (self.reply, self.awaitsStore, self.timedOut) = (reply, awaitsStore, timedOut)
+    }
   }
 
   init(id: DocumentId) { (self.id, isBeingDeleted, queued) = (id, false, QueuedMessages()) }
@@ -37,26 +44,32 @@ final class DocumentEntry {
 
   func takeQueue() -> QueuedMessages { queued.takeAll() }
 
-  func wait(
-    _ reply: OneReply<FindOutcome>, for limit: Duration, clock: any RepoClock,
-    timedOut: @escaping @AutomergeRepo () -> Void
-  ) {
-    let waiter = Waiter(reply)
+  func wait(_ waiter: Waiter, for limit: Duration, clock: any RepoClock) {
     waiters.append(waiter)
-    start(waiter, for: limit, clock: clock, timedOut: timedOut)
+    start(waiter, for: limit, clock: clock)
   }
 
-  private func start(
-    _ waiter: Waiter, for limit: Duration, clock: any RepoClock, timedOut: @escaping @AutomergeRepo () -> Void
-  ) {
-    waiter.timer = clock.schedule(after: limit) { [weak self] in
-      guard let self, let index = self.waiters.firstIndex(where: { $0 === waiter }) else { return }
+  private func start(_ waiter: Waiter, for limit: Duration, clock: any RepoClock) {
+    waiter.timer = clock.schedule(after: limit) { [weak self, weak waiter] in
+      guard let self, let waiter else { return }
       // The store is slow, so no peer was asked yet. The store will report the outcome itself.
-      guard self.handle != nil else { return self.start(waiter, for: limit, clock: clock, timedOut: timedOut) }
-      self.waiters.remove(at: index)
-      waiter.reply.resume(returning: .timedOut)
-      timedOut()
+      if waiter.awaitsStore, self.handle == nil { return self.start(waiter, for: limit, clock: clock) }
+      self.giveUp(waiter)
     }
+  }
+
+  /// Returns when the entry has a document, or ends without one.
+  func hasEnded() async {
+    _ = await OneReply.wait(otherwise: .stopped) { waiters.append(Waiter($0, awaitsStore: true) {}) }
+  }
+
+  /// Ends one search without an outcome. Does nothing if it has ended already.
+  func giveUp(_ waiter: Waiter) {
+    guard let index = waiters.firstIndex(where: { $0 === waiter }) else { return }
+    waiters.remove(at: index)
+    waiter.timer?.cancel()
+    waiter.reply.resume(returning: .timedOut)
+    waiter.timedOut()
   }
 
   /// Yields the progress of the search from now on.

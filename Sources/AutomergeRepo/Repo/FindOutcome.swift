@@ -5,10 +5,12 @@ public enum FindOutcome: Sendable {
   case unavailable
   /// The document was deleted here.
   case deleted
-  /// A peer was asked and has not answered yet.
+  /// The store, or a peer that was asked, has not answered yet.
   case timedOut
   /// The store could not be read, so nothing is known.
   case failed(StorageError)
+  /// The repo was shut down.
+  case stopped
 
   /// Returns the document, or throws why there is none.
   func handle(of id: DocumentId) throws(RepoError) -> DocHandle {
@@ -18,6 +20,7 @@ public enum FindOutcome: Sendable {
     case .deleted: throw .deleted(id)
     case .timedOut: throw .timedOut(id)
     case .failed(let error): throw .storage(error)
+    case .stopped: throw .stopped
     }
   }
 }

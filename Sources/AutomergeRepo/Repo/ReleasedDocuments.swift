@@ -51,15 +51,22 @@ final class ReleasedDocuments {
     var failure: StorageError?
     for (key, item) in all {
       item.document.commitWith(message: nil, timestamp: repo.clock.date)
-      switch await repo.find(item.id) {
+      switch await repo.search(item.id) {
       case .found(let handle): _ = try? handle.merge(item.document)
       case .deleted: break
       case .unavailable, .timedOut: _ = try? await repo.create(doc: item.document.fork(), id: item.id)
       case .failed(let error):
         failure = failure ?? error
-        changed.withLock { changed in if changed[key] == nil { changed[key] = item } }
+        keep(item, key)
+      // The flush that ends the repo's work takes it.
+      case .stopped: keep(item, key)
       }
     }
     return failure
+  }
+
+  /// Keeps a document for the next call, unless it has changed once more.
+  private func keep(_ item: Changed, _ key: ObjectIdentifier) {
+    changed.withLock { changed in if changed[key] == nil { changed[key] = item } }
   }
 }

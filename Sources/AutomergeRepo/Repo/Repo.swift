@@ -189,11 +189,26 @@ public final class Repo {
     if let failure { throw failure }
   }
 
-  /// Stores everything and disconnects from the network for good. What peers send meanwhile is not taken.
-  public func shutDown() async throws(StorageError) {
-    defer { connections.stop() }
+  /// How long `shutDown` waits for the connected peers.
+  public nonisolated static let maximumFarewell: Duration = .seconds(2)
+
+  /// Stores everything and disconnects from the network for good. First waits until the connected peers have every
+  /// change that is here and that they may have, but not longer than `limit`, so that a peer which does not answer
+  /// delays nothing for long; what they send until then is taken. Searches end with `stopped`, and sequences of updates
+  /// end.
+  public func shutDown(waitingForPeers limit: Duration = Repo.maximumFarewell) async throws(StorageError) {
+    connections.leave()
+    for entry in entries.all where !entry.isReady { entry.end(with: .stopped) }
+    await Farewell.wait(of: self, within: limit)
+    defer { stop() }
     stopReceiving()
     try await flush()
+  }
+
+  private func stop() {
+    connections.stop()
+    for handle in handles { handle.observers.endSequences() }
+    observers.endSequences()
   }
 
   /// Calls `observer` with every event from now on.

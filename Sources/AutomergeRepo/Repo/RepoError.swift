@@ -9,7 +9,7 @@ public enum RepoError: Error, Hashable, Sendable {
   case unavailable(DocumentId)
   /// The document was deleted here. `undelete` allows it again.
   case deleted(DocumentId)
-  /// A peer was asked and has not answered yet.
+  /// The store, or a peer that was asked, has not answered yet.
   case timedOut(DocumentId)
   /// The store could not be read.
   case storage(StorageError)
@@ -28,7 +28,7 @@ extension RepoError: LocalizedError, CustomStringConvertible {
     case .alreadyExists(let id): "There is already a document \(id)."
     case .unavailable(let id): "No peer has the document \(id)."
     case .deleted(let id): "The document \(id) was deleted here."
-    case .timedOut(let id): "A peer that was asked for the document \(id) has not answered."
+    case .timedOut(let id): "The search for the document \(id) has not been answered in time."
     case .storage(let error): "The store cannot be used: \(error)."
     case .notADocument(let reason): "The bytes are not an Automerge document: \(reason)."
     case .unknownVersion(let id): "The document \(id) has no such version here."

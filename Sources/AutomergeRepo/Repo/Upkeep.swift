@@ -11,6 +11,8 @@ final class Upkeep {
   private var recent = RecentDocuments()
   /// The document that is being checked. What the check itself causes does not count as use.
   private var checking: DocumentId?
+  /// While the repo is about to leave the network.
+  var farewell: Farewell?
 
   init(_ repo: Repo) { (self.repo, catalogues) = (repo, CatalogueExchange(repo)) }
 
@@ -18,6 +20,7 @@ final class Upkeep {
   /// something.
   func used(_ id: DocumentId) {
     if id != checking { recent.note(id) }
+    farewell?.documentUsed(id)
   }
 
   /// Call when the document was dropped from memory.

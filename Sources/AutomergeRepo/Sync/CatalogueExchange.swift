@@ -227,7 +227,7 @@ final class CatalogueExchange {
     }
     guard !toLoad.isEmpty else { return }
     Task {
-      for id in toLoad where repo.entries[id] == nil && repo.connections.isConnected(peer) { _ = await repo.find(id) }
+      for id in toLoad where repo.entries[id] == nil && repo.connections.isConnected(peer) { _ = await repo.search(id) }
     }
   }
 }

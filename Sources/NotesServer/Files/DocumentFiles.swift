@@ -86,7 +86,7 @@ final class DocumentFiles {
       plan(handle, after: FileWatcher.quietTime)
     } else {
       // Loading the document makes `watch` run, which synchronizes the two.
-      Task { @AutomergeRepo in _ = await environment.repo.find(id) }
+      Task { @AutomergeRepo in _ = await environment.repo.search(id) }
     }
     return true
   }

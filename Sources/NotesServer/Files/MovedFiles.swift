@@ -75,7 +75,7 @@ final class MovedFiles {
     // Another process may have followed the file, or an editor opened the note.
     try await notebook.refresh(record.key)
     guard notebook[record.key]?.path == old.path, notebook.record(atPath: place.path) == nil, isFree(record),
-      try await isMissing(old), case .found(let handle) = await environment.repo.find(record.id), isFree(record)
+      try await isMissing(old), case .found(let handle) = await environment.repo.search(record.id), isFree(record)
     else { return }
     let title = try newTitle(of: record, from: old, to: place, handle)
     notebook.update(record.key) {
@@ -142,7 +142,7 @@ final class MovedFiles {
 
   /// Whether the note's file last had this text.
   private func had(_ contents: FileContents, _ record: NoteRecord) async throws -> Bool {
-    guard case .found(let handle) = await environment.repo.find(record.id) else { return false }
+    guard case .found(let handle) = await environment.repo.search(record.id) else { return false }
     try await environment.loadBase(of: record.key)
     guard let note = NoteDocument(handle.document), let base = notebook[record.key]?.base(for: note) else {
       return false

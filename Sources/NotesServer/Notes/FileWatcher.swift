@@ -89,7 +89,7 @@ final class FileWatcher {
     do {
       // A removed or renamed file is written again only when the note is opened or changed.
       guard try await environment.files.read(path) != nil,
-        case .found(let handle) = await environment.repo.find(record.id)
+        case .found(let handle) = await environment.repo.search(record.id)
       else {
         return
       }

@@ -148,7 +148,7 @@ final class KilledJournals {
     for (key, client) in content.clients {
       let item = client.item(key.note, run: key.record(of: run))
       if let stored = try await storage.load(item.key).flatMap({ ClientBase($0) }), stored != client,
-        case .found(let handle) = await repo.find(key.document, within: Self.maximumSearch),
+        case .found(let handle) = await repo.search(key.document, within: Self.maximumSearch),
         client.isEarlier(than: stored, in: handle.document)
       {
         continue
@@ -194,10 +194,11 @@ final class KilledJournals {
   /// Stores a journal's changes of a document. False if dependencies are missing.
   private func take(_ changes: Data, of id: DocumentId, by run: String, _ repo: Repo) async throws -> Bool {
     let handle: DocHandle
-    switch await repo.find(id, within: Self.maximumSearch) {
+    switch await repo.search(id, within: Self.maximumSearch) {
     case .deleted: return true
     case .found(let found): handle = found
     case .failed(let error): throw error
+    case .stopped: return false
     case .unavailable, .timedOut:
       // The process had just received or created the document, so the journal has all of it.
       guard let made = try repo.make(id, of: changes) else { return false }

@@ -71,7 +71,7 @@ final class ReadOnlyCopies {
   /// Call when the host of a document has changed what this person may do.
   func accessChanged(_ id: DocumentId) {
     guard !environment.mayWrite(id) else { return }
-    Task { @AutomergeRepo in if case .found(let handle) = await environment.repo.find(id) { look(handle) } }
+    Task { @AutomergeRepo in if case .found(let handle) = await environment.repo.search(id) { look(handle) } }
   }
 
   /// Checks whether the copy has changes that its host refuses.

@@ -88,12 +88,12 @@ public final class StoreReader {
     for id in try await repo.documentIds().sorted(by: { $0.description < $1.description }) {
       var problem = DocumentProblem(
         id: id.description, title: notebook[id]?.title, damagedChunkCount: 0, lacksChanges: false)
-      switch await repo.find(id, within: Self.maximumLoad) {
+      switch await repo.search(id, within: Self.maximumLoad) {
       case .found(let handle):
         problem.damagedChunkCount = handle.damagedChunks.count
         problem.lacksChanges = handle.lacksChanges
         guard problem.damagedChunkCount > 0 || problem.lacksChanges else { continue }
-      case .deleted: continue
+      case .deleted, .stopped: continue
       case .unavailable, .timedOut: problem.unreadable = "no chunk of it can be used"
       case .failed(let error): problem.unreadable = error.description
       }
@@ -105,7 +105,7 @@ public final class StoreReader {
   /// The text that the note would have if it were opened now: the stored text merged with what other programs have
   /// written to its working file since. `heads` are those of the stored document. Nil if there is no note with this id.
   public func text(of name: String) async throws -> NoteText? {
-    guard let id = DocumentId(name), case .found(let handle) = await repo.find(id) else { return nil }
+    guard let id = DocumentId(name), case .found(let handle) = await repo.search(id) else { return nil }
     let heads = handle.document.heads().map(\.description).sorted()
     let document = handle.document.fork()
     if NoteDocument(document) == nil, let meeting = MeetingDocument(document) {

@@ -91,7 +91,7 @@ extension UnsentText {
       return true
     }
     let id = record?.id ?? environment.notebook.latest(id)
-    guard case .found(let handle) = await environment.repo.find(id, within: Self.maximumSearch) else { return false }
+    guard case .found(let handle) = await environment.repo.search(id, within: Self.maximumSearch) else { return false }
     _ = try await environment.catchUp(handle)
     guard let note = NoteDocument(handle.document, item: record?.item) else { return false }
     let delta = await TextDiff.offLoop(from: DocumentText(note).allUTF8, to: text)

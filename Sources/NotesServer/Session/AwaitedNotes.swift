@@ -67,7 +67,7 @@ final class AwaitedNotes {
       case .found(let handle): return handle
       case .deleted: throw NotesError(outcome, id)
       case .failed: say(.store)
-      case .unavailable, .timedOut: say(.peer)
+      case .unavailable, .timedOut, .stopped: say(.peer)
       }
       guard !hasEnded, isWanted() else { throw NotesError(outcome, id) }
       if peers == peerCount, repo.handle(of: id) == nil { await nextChance(of: id) }
@@ -116,7 +116,7 @@ extension NotesError {
   /// Why a document was not found.
   init(_ outcome: FindOutcome, _ id: DocumentId) {
     switch outcome {
-    case .found, .unavailable:
+    case .found, .unavailable, .stopped:
       self.init(.notFound, "The note \(id) is not here, and no connected peer has it.")
     case .timedOut: self.init(.timedOut, "No peer answered for the note \(id).")
     case .deleted: self.init(.notFound, "The note \(id) was deleted.")

@@ -56,8 +56,8 @@ final class Mover {
         if !isDone { followLater() }
       }
       do {
-        guard case .found(let new) = await environment.repo.find(move.successor),
-          case .found(let old) = await environment.repo.find(move.document)
+        guard case .found(let new) = await environment.repo.search(move.successor),
+          case .found(let old) = await environment.repo.search(move.document)
         else { return }
         guard await new.has(move.heads, within: Self.maximumArrival, by: environment.clock) else { return }
         let stuck = try bring(from: old, to: new, move)
@@ -95,8 +95,8 @@ final class Mover {
   /// Another process of this person has moved a note.
   func heardOfMove(_ old: DocumentId, to new: DocumentId) async {
     author.reserve(new)
-    guard case .found(let newHandle) = await environment.repo.find(new),
-      case .found(let oldHandle) = await environment.repo.find(old)
+    guard case .found(let newHandle) = await environment.repo.search(new),
+      case .found(let oldHandle) = await environment.repo.search(old)
     else { return }
     do {
       try await notebook.refresh(new)

@@ -137,13 +137,13 @@ final class Siblings {
 
   /// Looks for a document, also at processes that are just being found, or are about to have the document themselves.
   func find(_ id: DocumentId) async -> FindOutcome {
-    var outcome = await repo.find(id)
+    var outcome = await repo.search(id)
     guard case .unavailable = outcome else { return outcome }
     await settle()
     let end = environment.clock.now + Self.maximumSearch
     while !repo.siblings.isEmpty {
       let count = news.count
-      outcome = await repo.find(id)
+      outcome = await repo.search(id)
       guard case .unavailable = outcome, environment.clock.now < end else { return outcome }
       await news.next(after: count, until: end)
     }

@@ -176,7 +176,7 @@ struct ImportRequest: EditorRequest {
     let handle: DocHandle
     var changes = 0
     if let id {
-      switch await service.repo.find(id, within: Service.importSearch) {
+      switch await service.repo.search(id, within: Service.importSearch) {
       case .found(let known):
         guard known.document.isCopy(document) else { throw Self.stranger }
         // Changes that its peers would refuse do not enter a note.
@@ -187,7 +187,7 @@ struct ImportRequest: EditorRequest {
       case .deleted:
         try await service.repo.undelete(id)
         handle = try await service.repo.create(doc: document, id: id)
-      case .unavailable, .timedOut: handle = try await service.repo.create(doc: document, id: id)
+      case .unavailable, .timedOut, .stopped: handle = try await service.repo.create(doc: document, id: id)
       case .failed(let problem): throw NotesError(.storeUnavailable, "The store cannot be read: \(problem).")
       }
     } else {
@@ -283,7 +283,7 @@ extension Service {
     let created = NoteDocument(document)?.created
     for record in notebook.records.values where record.item == nil {
       if let created, abs(record.created.timeIntervalSince(created)) > Self.creationTolerance { continue }
-      guard case .found(let handle) = await repo.find(record.id, within: Self.importSearch) else { continue }
+      guard case .found(let handle) = await repo.search(record.id, within: Self.importSearch) else { continue }
       if handle.document.sharesHistory(with: document) { return record.id }
     }
     return nil
