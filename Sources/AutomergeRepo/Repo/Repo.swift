@@ -121,24 +121,9 @@ public final class Repo {
   /// Removes the document permanently: from memory and from the store. Later searches report it as deleted. Peers keep
   /// their copies.
   ///
-  /// Searches for the document wait until the store has removed it.
+  /// Searches for the document wait until the store has removed it. If the store fails, the document stays as it is.
   public func delete(id: DocumentId) async throws(StorageError) {
-    let entry = entries[id]
-    let place = DocumentEntry(deleting: id, entry)
-    entries[id] = place
-    defer { if entries[id] === place { loader.close(place, with: .deleted) } }
-    upkeep.left(id)
-    upkeep.catalogues.forget(id)
-    remotes.forget(id)
-    entry?.end(with: .deleted)
-    if let handle = entry?.handle {
-      handle.deliver(.deleted)
-      handle.claims.withdraw()
-      handle.detach()
-      await handle.store?.close()
-    }
-    try await stored?.delete(id)
-    observers.send(.documentDeleted(id))
+    try await DocumentRemover(repo: self).delete(id)
   }
 
   /// Drops a document from memory that is stored and not in use. It is loaded again on demand, or when a peer sends
