@@ -11,21 +11,23 @@ public final class FileStore: StorageProvider {
   private let files: StoreFiles
   private let queue = DispatchQueue(label: "notes-lsp.store", qos: .userInitiated)
 
-  /// Opens the store in `directory`, which is created, for its owner only, if it is missing.
+  /// Opens the store in `directory`, which is created, for its owner only, if it is missing. Throws `failed` for a URL
+  /// that names no file.
   public init(directory: URL) throws(StorageError) {
+    guard directory.isFileURL else { throw StorageError(operation: "open \(directory)", code: EINVAL) }
     files = try StoreFiles(root: directory.path)
   }
 
   public func load(_ key: StorageKey) async throws(StorageError) -> Data? {
-    try await run { files throws(StorageError) in try files.read(try FileNames.file(of: key)) }
+    try await run(on: key) { files, path throws(StorageError) in try files.read(path) }
   }
 
   public func save(_ key: StorageKey, _ data: Data) async throws(StorageError) {
-    try await run { files throws(StorageError) in try files.write(data, to: try FileNames.file(of: key)) }
+    try await run(on: key) { files, path throws(StorageError) in try files.write(data, to: path) }
   }
 
   public func remove(_ key: StorageKey) async throws(StorageError) {
-    try await run { files throws(StorageError) in try files.remove(try FileNames.file(of: key)) }
+    try await run(on: key) { files, path throws(StorageError) in try files.remove(path) }
   }
 
   public func loadRange(_ prefix: StorageKey) async throws(StorageError) -> [StoredItem] {
@@ -49,6 +51,19 @@ public final class FileStore: StorageProvider {
     try await run { files throws(StorageError) in
       let names = try files.names(in: try FileNames.directory(of: prefix))
       return Array(Set(names.compactMap { FileNames.component(ofEntry: $0) }))
+    }
+  }
+
+  /// Works on the file of a key. One with so many names that the system has no such path cannot be stored.
+  private func run<Result: Sendable>(
+    on key: StorageKey, _ body: @escaping @Sendable (StoreFiles, String) throws(StorageError) -> Result
+  ) async throws(StorageError) -> Result {
+    try await run { files throws(StorageError) in
+      do throws(StorageError) {
+        return try body(files, try FileNames.file(of: key))
+      } catch .failed(_, ENAMETOOLONG) {
+        throw .invalidKey(key)
+      }
     }
   }
 

@@ -46,6 +46,20 @@ struct StorageTests {
   }
 
   /// A refused read is described by the same words as a refused write, and a full queue by those of a locked file.
+  @Test func aKeyOfTooManyNamesIsATypedError() async throws {
+    let directory = try TemporaryDirectory()
+    let store = try FileStore(directory: URL(fileURLWithPath: directory.file("s")))
+    let key = Array(repeating: "name", count: 5000)
+    await #expect(throws: StorageError.invalidKey(key)) { try await store.save(key, Data([1])) }
+    await #expect(throws: StorageError.invalidKey(key)) { try await store.load(key) }
+    #expect(try await store.children(of: []).isEmpty)
+  }
+
+  @Test func aURLThatNamesNoFileIsATypedError() throws {
+    let url = try #require(URL(string: "https://example.org/a/folder"))
+    #expect(throws: StorageError.failed(operation: "open \(url)", code: EINVAL)) { try FileStore(directory: url) }
+  }
+
   @Test func theWordsForARefusalFitEveryRefusal() {
     #expect(StorageError.notPermitted.description == "no permission to read or write it")
     #expect(StorageError.busy.description == "it has been busy for too long; try again later")

@@ -36,6 +36,13 @@ struct SQLiteStoreTests {
     #expect(try await fixture.open().load(["a", "b"]) == Data([1, 2]))
   }
 
+  @Test func aURLThatNamesNoFileIsATypedError() async throws {
+    let url = try #require(URL(string: "https://example.org/a/folder"))
+    await #expect(throws: StorageError.failed(operation: "open \(url)", code: EINVAL)) {
+      _ = try await SQLiteStore.open(directory: url)
+    }
+  }
+
   @Test func onlyTheOwnerMayRead() async throws {
     let fixture = try StoreFixture()
     try await fixture.open().save(["a"], Data([1]))
