@@ -18,10 +18,17 @@ final class PasscodePeers: NetworkDelegate {
     var handshake: PasscodeHandshake
     let metadata: PeerMetadata
     let deadline: any ScheduledAction
-    var waiters: [OneReply<Bool>] = []
+    var waiters: [OneReply<Agreement>] = []
   }
 
-  /// The most peers that are remembered as refused.
+  /// How a peer's proof that it knows the passcode has ended.
+  enum Agreement {
+    case agreed, refused
+    /// The peer has not answered in time.
+    case timedOut
+  }
+
+  /// The most peers that are remembered as refused, or as silent.
   private static let maximumRefused = 1024
 
   /// Nil admits every peer.
@@ -33,6 +40,8 @@ final class PasscodePeers: NetworkDelegate {
   private var candidates: [PeerId: Candidate] = [:]
   private(set) var agreed: [PeerId: PeerMetadata] = [:]
   private var refused: Set<PeerId> = []
+  /// Those that did not answer in time when they were last connected.
+  private var silent: Set<PeerId> = []
 
   nonisolated init(local: PeerId, timeout: Duration) { (self.local, self.timeout) = (local, timeout) }
 
@@ -41,11 +50,11 @@ final class PasscodePeers: NetworkDelegate {
   /// Whether the peer did not know the passcode when it was last connected.
   func isRefused(_ peer: PeerId) -> Bool { refused.contains(peer) }
 
-  /// Waits until the connected peer has proved that it knows the passcode; false if it fails to.
-  func agree(with peer: PeerId) async -> Bool {
-    if isAgreed(peer) { return true }
-    return await OneReply.wait(otherwise: false) { reply in
-      if candidates[peer] == nil { reply.resume(returning: isAgreed(peer)) }
+  /// Waits until the connected peer has proved that it knows the passcode, or fails to.
+  func agree(with peer: PeerId) async -> Agreement {
+    if isAgreed(peer) { return .agreed }
+    return await OneReply.wait(otherwise: .refused) { reply in
+      if candidates[peer] == nil { reply.resume(returning: isAgreed(peer) ? .agreed : failure(of: peer)) }
       candidates[peer]?.waiters.append(reply)
     }
   }
@@ -59,12 +68,16 @@ final class PasscodePeers: NetworkDelegate {
   // MARK: Delegate
 
   func network(_ provider: any NetworkProvider, connected peer: PeerId, metadata: PeerMetadata) {
+    silent.remove(peer)
     guard let key, let network else { return agree(peer, metadata) }
     var random = RandomSource()
     let nonce = Data(random.bytes(PasscodeHandshake.nonceByteCount))
     let handshake = PasscodeHandshake(key: key, local: local, peer: peer, nonce: nonce)
     let deadline = network.clock.schedule(after: timeout) { [weak self] in
-      if self?.candidates[peer] != nil { self?.network?.tcp.disconnect(peer) }
+      guard let self, self.candidates[peer] != nil else { return }
+      if self.silent.count >= Self.maximumRefused { self.silent.removeAll() }
+      self.silent.insert(peer)
+      self.network?.tcp.disconnect(peer)
     }
     candidates[peer] = Candidate(handshake: handshake, metadata: metadata, deadline: deadline)
     perform(handshake.begin(), with: peer)
@@ -114,14 +127,16 @@ final class PasscodePeers: NetworkDelegate {
     agreed[peer] = metadata
     network?.tcp.trust(peer)
     onEvent?(.agreed(peer, metadata))
-    for waiter in candidate?.waiters ?? [] { waiter.resume(returning: true) }
+    for waiter in candidate?.waiters ?? [] { waiter.resume(returning: .agreed) }
   }
 
   private func drop(_ peer: PeerId) {
     guard let candidate = candidates.removeValue(forKey: peer) else { return }
     candidate.deadline.cancel()
-    for waiter in candidate.waiters { waiter.resume(returning: false) }
+    for waiter in candidate.waiters { waiter.resume(returning: failure(of: peer)) }
   }
+
+  private func failure(of peer: PeerId) -> Agreement { silent.contains(peer) ? .timedOut : .refused }
 
   private func left(_ peer: PeerId) {
     if agreed.removeValue(forKey: peer) != nil { onEvent?(.left(peer)) }

@@ -117,7 +117,11 @@ public final class PeerToPeerProvider: NetworkProvider {
     } catch {
       throw .network(error)
     }
-    guard await peers.agree(with: reached) else { throw .wrongPasscode(reached) }
+    switch await peers.agree(with: reached) {
+    case .agreed: break
+    case .refused: throw .wrongPasscode(reached)
+    case .timedOut: throw .network(.handshake(.timedOut))
+    }
     if configuration.reconnectOnError { network.tcp.keepConnected(to: reached, at: addresses) }
     return reached
   }

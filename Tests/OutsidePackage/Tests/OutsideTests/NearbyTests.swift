@@ -10,11 +10,13 @@ struct NearbyTests {
   private static let here = PeerAddress(host: "127.0.0.1", port: 0)
 
   @AutomergeRepo
-  private func start(_ name: String, passcode: String?) async throws -> (repo: Repo, nearby: PeerToPeerProvider) {
+  private func start(
+    _ name: String, passcode: String?, timeout: Duration = .patient
+  ) async throws -> (repo: Repo, nearby: PeerToPeerProvider) {
     let repo = Repo(sharePolicy: SharePolicy.agreeable)
     let nearby = PeerToPeerProvider(
       PeerToPeerProviderConfiguration(
-        passcode: passcode, address: Self.here, isDiscoverable: false, waitForPeerTimeout: .patient))
+        passcode: passcode, address: Self.here, isDiscoverable: false, waitForPeerTimeout: timeout))
     await #expect(throws: PeerToPeerError.notAddedToARepo) { try await nearby.startListening() }
     repo.add(nearby)
     try await nearby.startListening(as: name)
@@ -45,6 +47,14 @@ struct NearbyTests {
     try await ana.repo.shutDown()
     try await ben.repo.shutDown()
     #expect(ana.nearby.listening == nil)
+  }
+
+  @Test @AutomergeRepo func aPeerThatSaysNothingOfAPasscodeTimesOut() async throws {
+    let open = try await start("Open", passcode: nil)
+    let ana = try await start("Ana", passcode: "plum", timeout: .milliseconds(1))
+    let place = try #require(open.nearby.listening)
+    await #expect(throws: PeerToPeerError.network(.handshake(.timedOut))) { try await ana.nearby.connect(to: place) }
+    for end in [ana, open] { try await end.repo.shutDown() }
   }
 
   @Test @AutomergeRepo func aPeerWithAnotherPasscodeIsTurnedAway() async throws {
