@@ -7,6 +7,12 @@ extension FileContents {
     (Array(SHA256.hash(data: bytes)), try? FileContents(reading: bytes, known: known))
   }
 
+  /// Whether the file breaks off before the end of this text.
+  func isBeginning(of text: [UInt8]) -> Bool {
+    let bytes = shape.lacksFinalNewline ? self.text.dropLast() : self.text[...]
+    return bytes.count < text.count && text.starts(with: bytes)
+  }
+
   /// The text as the note may have it, which can lack the final newline, too: then its absence in the file is not an edit. Also
   /// reads `\r` line ends of classic Mac OS, which some editors still write.
   func text(besides note: [UInt8]) -> [UInt8] {

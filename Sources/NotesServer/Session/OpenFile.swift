@@ -267,9 +267,11 @@ final class OpenFile {
           await keepOverwritten()
           break
         }
-        try await takeIn(merge, of: note, read.text, digest, isStillThere: false)
-        let lacking = TextBase(heads: handle.document.heads(), steps: [merge.lacking], object: note.textObject)
-        claims.merged = (digest, lacking)
+        if !isUnfinished(read, merge, found.base, note) {
+          try await takeIn(merge, of: note, read.text, digest, isStillThere: false)
+          let lacking = TextBase(heads: handle.document.heads(), steps: [merge.lacking], object: note.textObject)
+          claims.merged = (digest, lacking)
+        }
       }
       if read == nil { await files.recoveredTexts.keep(found.text) } else { environment.journal.merged(found.text) }
       claims.overwritten.removeAll { $0.text.stamp == found.text.stamp }
@@ -278,6 +280,13 @@ final class OpenFile {
     seen.isUnstored = true
     try await store()
     return true
+  }
+
+  /// Whether an overwritten file was empty, or only the beginning of what it held before: a program that writes a file in place
+  /// empties it first. What the person saves over it is then no deletion.
+  private func isUnfinished(_ read: FileContents, _ merge: FileMerge, _ base: TextBase?, _ note: NoteDocument) -> Bool {
+    guard merge.splices.allSatisfy(\.insert.isEmpty) else { return false }
+    return read.text.isEmpty || base?.texts(of: note).contains(where: read.isBeginning) ?? false
   }
 
   /// Keeps what the editor overwrote and is not merged yet as recovered texts.

@@ -50,6 +50,30 @@ import Testing
     #expect(lines(ana, id) == ["eggs", "milk", "tea"])
   }
 
+  /// A shell's `>` empties a file first.
+  @Test(arguments: ["", "one\nt"]) func aFileThatAProgramHasBegunToWriteAnewDeletesNothing(found: String) async throws {
+    let (id, ana) = try await opened("one\ntwo\nthree\n")
+    try await ana.pass(.seconds(5))
+    ana.change(uri, "one\ntwo\nthree\nunsaved\n", version: 2)
+    ana.files.write(path, found, at: world.clock.date)
+    ana.send("notes/file", ["uri": .string(uri), "text": .string(found)])
+    ana.files[path] = Array("one\ntwo\nthree\nunsaved\n".utf8)
+    ana.send("textDocument/didSave", ["textDocument": ["uri": .string(uri)]])
+    try await ana.pass(.seconds(20))
+    #expect(ana.text(of: id) == "one\ntwo\nthree\nunsaved\n")
+  }
+
+  @Test func aLineThatAProgramHasDeletedIsDeletedThoughThePersonSaves() async throws {
+    let (id, ana) = try await opened("one\ntwo\nthree\n")
+    try await ana.pass(.seconds(5))
+    ana.change(uri, "one\ntwo\nthree\nunsaved\n", version: 2)
+    ana.send("notes/file", ["uri": .string(uri), "text": "one\nthree\n"])
+    ana.files[path] = Array("one\ntwo\nthree\nunsaved\n".utf8)
+    ana.send("textDocument/didSave", ["textDocument": ["uri": .string(uri)]])
+    try await ana.pass(.seconds(20))
+    #expect(ana.text(of: id) == "one\nthree\nunsaved\n")
+  }
+
   /// The service has not seen the earlier save in the file yet.
   @Test func aLineThatWasSavedAMomentBeforeStandsOnceThoughItIsTypedOn() async throws {
     let (id, ana) = try await opened()
