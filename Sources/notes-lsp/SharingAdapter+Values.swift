@@ -19,7 +19,7 @@ extension SharingError {
     case .refused: self = .refused
     case .unreachable(let address, _): self = .unreachable(address: address)
     case .timedOut: self = .timedOut
-    case .alreadyHere: self = .alreadyHere
+    case .alreadyHere(let id): self = .alreadyHere(id)
     }
   }
 
@@ -28,7 +28,7 @@ extension SharingError {
     case .unknown: self = .noInvitation
     case .blocked: self = .notAllowed(reason: "You have blocked this person; trust them first.")
     case .unreachable(let name, let reason): self = .notReached(reason: "\(name) cannot be reached: \(reason).")
-    case .alreadyHere: self = .alreadyHere
+    case .alreadyHere(let id): self = .alreadyHere(id)
     case .notTaken(let name): self = .noAnswer(reason: "No answer from \(name). Send a ticket instead.")
     case .timedOut(let name): self = .noAnswer(reason: "\(name) does not answer yet.")
     }

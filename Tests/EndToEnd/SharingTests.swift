@@ -59,6 +59,44 @@ extension SharingTests {
     try ben.process.shutdown()
   }
 
+  @Test func aNoteThatOneHasDeletedAndJoinsAgainIsANoteAgain() throws {
+    let ana = try OpenNote("Ana", text: "milk\n")
+    let ben = try JoinedNote("Ben", ticket: ana.ticket())
+    ben.client.close()
+    _ = try ben.process.request("notes/delete", ["id": .string(ana.id)])
+    ana.client.edit(0..<0, with: "tea\n")
+    ana.client.flush()
+    let place = try ben.process.request("notes/join", ["ticket": .string(ana.ticket())])
+    let client = try ModelClient(ben.process, note: place)
+    try ModelClient.waitForConvergence([ana.client, client])
+    client.edit(0..<0, with: "eggs\n")
+    client.flush()
+    try ModelClient.waitForConvergence([ana.client, client])
+    #expect(ana.client.text.string == "eggs\ntea\nmilk\n")
+    let listed = try ben.process.request("notes/list")["notes"]?.arrayValue ?? []
+    #expect(listed.map { $0["id"]?.stringValue } == [ana.id])
+    #expect(try ben.process.shutdown() == .code(0))
+    #expect(try ana.process.shutdown() == .code(0))
+  }
+
+  @Test func joiningOnesOwnNoteByAGuestsTicketSaysWhatToDo() throws {
+    let ana = try OpenNote("Ana", text: "milk\n")
+    let ben = try JoinedNote("Ben", ticket: ana.ticket())
+    let ticket = try ben.process.request("notes/share", ["id": .string(ana.id)])["ticket"]?.stringValue ?? ""
+    func refusal() throws -> String {
+      let response = try ana.process.respond("notes/join", ["ticket": .string(ticket)])
+      return response["error"]?["message"]?.stringValue ?? "\(response)"
+    }
+    let own = try refusal()
+    #expect(own.hasSuffix("is your own note."), "\(own)")
+    ana.client.close()
+    _ = try ana.process.request("notes/delete", ["id": .string(ana.id)])
+    let deleted = try refusal()
+    #expect(deleted.hasPrefix("You deleted "), "\(deleted)")
+    #expect(try ben.process.shutdown() == .code(0))
+    #expect(try ana.process.shutdown() == .code(0))
+  }
+
   @Test func editsThatCameTooLateAndToNothingLeaveNoTrace() throws {
     let ana = try OpenNote("Ana", text: "note\n")
     let ben = try JoinedNote("Ben", ticket: ana.ticket())

@@ -16,6 +16,7 @@ struct NoteOpener {
     let handle = try await service.fetch(id)
     // While the request was handled, the note was moved to another document, which now has the file.
     if let moved = service.notebook[id], moved.successor != nil { return moved }
+    try undelete(handle)
     if !handle.document.isNoteOrMeeting { try await TextChoice(service: service).settle(handle) }
     if service.notebook[id]?.folder != nil || NoteDocument(handle.document) == nil {
       return try await openMeeting(handle)
@@ -33,6 +34,16 @@ struct NoteOpener {
     }
     let title = NoteDocument(handle.document)?.title ?? "Note"
     return try await service.makeWorkingFile(for: handle, title: title, directory: service.notesDirectory)
+  }
+
+  /// A note that this person has deleted, and receives or opens again, is one of the notes again.
+  func undelete(_ handle: DocHandle) throws {
+    guard service.notebook[handle.id]?.deletedSince != nil else { return }
+    service.notebook.update(handle.id) { $0.deletedSince = nil }
+    // A peer that receives the note from now on must not delete it; one that has already done so keeps it deleted.
+    if service.mayWrite(handle.id) {
+      try handle.change { document in try NoteDocument.setDeletion(nil, of: document) }
+    }
   }
 
   /// Ensures that every item of the meeting has its file, in a folder named after the meeting's title.

@@ -56,7 +56,7 @@ extension NotesError {
     case .refused: self.init(.refused, "The other side refused.")
     case .unreachable(let address): self.init(.unreachable, "No answer from \(address). Are you both online?")
     case .timedOut: self.init(.timedOut, "No answer came in time. The other side may be offline.")
-    case .alreadyHere: self.init(.conflict, "You already have this note from someone else; unchanged.")
+    case .alreadyHere: self.init(.conflict, "You already have this note; it stays as it is.")
     case .noInvitation: self.init(.notFound, "This invitation no longer exists.")
     case .notReached(let reason): self.init(.unreachable, reason)
     case .noAnswer(let reason): self.init(.timedOut, reason)

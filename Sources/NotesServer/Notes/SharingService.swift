@@ -79,7 +79,7 @@ public protocol SharingService: AnyObject {
   /// Ends the connection to a server permanently, and everything that is published there. False if it is not known.
   func forget(server url: String) async throws(SharingError) -> Bool
   /// Shares a document with a known server.
-  func publish(_ document: DocumentId, on server: PeerId) async throws(SharingError)
+  func publish(_ document: DocumentId, on server: PeerId) async throws(SharingError) -> ServerConnection
   /// Call when a document requested by its id has not arrived: stops asking servers for it.
   func gaveUp(_ document: DocumentId) async
   /// Sets the name that other people see.
@@ -97,7 +97,9 @@ extension SharingService {
     throw .networkOff(reason: "This service knows no servers.")
   }
   public func forget(server url: String) async throws(SharingError) -> Bool { false }
-  public func publish(_ document: DocumentId, on server: PeerId) async throws(SharingError) { throw .refused }
+  public func publish(_ document: DocumentId, on server: PeerId) async throws(SharingError) -> ServerConnection {
+    throw .refused
+  }
   public func gaveUp(_ document: DocumentId) async {}
 
   /// The name to show for a peer; for an unknown one, the beginning of its id.
@@ -124,9 +126,12 @@ public struct PersonSummary: Sendable {
   /// The person's access to the document.
   public var access: Access
   public var isConnected: Bool
+  /// Why a server is not connected, as part of a sentence.
+  public var problem: String?
 
-  public init(peer: PeerId, name: String, access: Access, isConnected: Bool) {
+  public init(peer: PeerId, name: String, access: Access, isConnected: Bool, problem: String? = nil) {
     (self.peer, self.name, self.access, self.isConnected) = (peer, name, access, isConnected)
+    self.problem = problem
   }
 }
 
@@ -140,7 +145,7 @@ public enum SharingError: Error, Hashable, Sendable {
   case unreachable(address: String)
   case timedOut
   /// The note is here, but not from this host.
-  case alreadyHere
+  case alreadyHere(DocumentId)
   /// The invitation does not exist, or no longer does.
   case noInvitation
   case notReached(reason: String)

@@ -25,6 +25,20 @@ extension Service {
     throw NotesError(.readOnly, "Read-only: ask \(host) for access, or make a copy.")
   }
 
+  /// Carries out a request to receive a note; says why that is not possible if the note is here already.
+  func receiving<Result>(_ work: () async throws -> Result) async throws -> Result {
+    do {
+      return try await work()
+    } catch SharingError.alreadyHere(let id) {
+      let title = NoteNews.cut(title(of: id), to: 24)
+      if notebook[id]?.deletedSince != nil {
+        throw NotesError(.conflict, "You deleted \"\(title)\"; undelete restores it.")
+      }
+      guard let host = sharing.host(of: id)?.name else { throw NotesError(.conflict, "\"\(title)\" is your own note.") }
+      throw NotesError(.conflict, "You have \"\(title)\" from \(NoteNews.cut(host, to: 16)); it stays as it is.")
+    }
+  }
+
   /// Finds a free name in `directory`, writes the note's text there, and stores the record.
   @discardableResult
   func makeWorkingFile(

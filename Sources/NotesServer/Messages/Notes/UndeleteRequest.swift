@@ -15,11 +15,10 @@ struct UndeleteRequest: EditorRequest {
       throw NotesError(.notFound, "There is no deleted note \(id).")
     }
     let handle = try await service.fetch(id)
-    service.notebook.update(id) { $0.deletedSince = nil }
-    // A peer that receives the note from now on must not delete it; one that has already done so keeps it deleted.
-    if service.mayWrite(id) { try handle.change { document in try NoteDocument.setDeletion(nil, of: document) } }
+    let opener = NoteOpener(service: service)
+    try opener.undelete(handle)
     if MeetingDocument(handle.document) != nil, NoteDocument(handle.document) == nil {
-      return NotePlace(try await NoteOpener(service: service).openMeeting(handle), service)
+      return NotePlace(try await opener.openMeeting(handle), service)
     }
     let title = service.notebook[id]?.title ?? NoteDocument(handle.document)?.title ?? FileName.untitled
     let record = try await service.makeWorkingFile(for: handle, title: title, directory: service.notesDirectory)

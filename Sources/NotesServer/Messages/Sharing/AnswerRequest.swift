@@ -19,7 +19,9 @@ struct AnswerRequest: NetworkRequest {
 
   func perform(for editor: Editor) async throws -> Result {
     let service = editor.service
-    let id = try await service.sharing.answer(invitation, accepts: accepts, blocks: blocks)
+    let id = try await service.receiving {
+      try await service.sharing.answer(invitation, accepts: accepts, blocks: blocks)
+    }
     guard let id else { return Result(place: nil) }
     return Result(place: try await NoteOpener(service: service).placeOfArrival(id))
   }

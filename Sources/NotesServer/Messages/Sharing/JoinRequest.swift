@@ -29,7 +29,8 @@ struct JoinRequest: NetworkRequest {
   func perform(for editor: Editor) async throws -> NotePlace {
     let id: DocumentId
     switch source {
-    case .ticket(let ticket): id = try await editor.service.sharing.join(ticket: ticket)
+    case .ticket(let ticket):
+      id = try await editor.service.receiving { try await editor.service.sharing.join(ticket: ticket) }
     case .document(let document): id = document
     }
     do {
