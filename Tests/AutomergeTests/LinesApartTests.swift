@@ -23,6 +23,14 @@ struct LinesApartTests {
 
     var shown: String { get throws { try ana.text(obj: text) } }
 
+    /// One change, known to both.
+    func insert(_ piece: String, at offset: UInt64, in document: Document) throws -> [ChangeHash] {
+      try document.spliceText(obj: text, start: offset, delete: 0, value: piece)
+      document.commitWith()
+      try (document === ana ? ben : ana).merge(other: document)
+      return Array(document.heads())
+    }
+
     /// One change, in which every `old` becomes `new`.
     func replace(_ old: String, by new: String, in document: Document) throws -> [ChangeHash] {
       let content = Array(try document.text(obj: text).utf8)
@@ -172,5 +180,17 @@ struct LinesApartTests {
     try pair.ana.merge(other: pair.ben)
     _ = try pair.undo(replaced)
     #expect(try pair.shown == "end\n")
+  }
+
+  /// The line end was the undone person's, and the line has another person's words by now.
+  @Test(arguments: ["one\ntwo\n", "one\ntwo"]) func anUndoneLineLeavesAnotherPersonsWordsInALineOfTheirOwn(text: String)
+    throws
+  {
+    let pair = try Pair(text)
+    let opened = try pair.insert("\n", at: 3, in: pair.ana)
+    let typed = try pair.insert("below", at: 4, in: pair.ana)
+    _ = try pair.insert(" and Ben", at: 9, in: pair.ben)
+    _ = try pair.undo(opened + typed)
+    #expect(try pair.shown == text.replacing("one\n", with: "one\n and Ben\n"))
   }
 }

@@ -46,6 +46,29 @@ extension EditorUndoTests {
     #expect(try ana.session.audits().flatMap(\.complaints) == [])
   }
 
+  @Test func undoInVimChangesNoBufferThatIsNotModifiable() throws { try undoReadOnly(VimUnderTest.self, "E21") }
+  @Test func undoInEmacsChangesNoReadOnlyBuffer() throws { try undoReadOnly(EmacsUnderTest.self, "read-only") }
+  @Test(.enabled(if: NeovimUnderTest.isHere, "SKIPPED: needs nvim"))
+  func undoInNeovimChangesNoBufferThatIsNotModifiable() throws { try undoReadOnly(NeovimUnderTest.self, "E21") }
+
+  private func undoReadOnly<Editor: EditorUnderTest>(_ kind: Editor.Type, _ refusal: String) throws {
+    let ana = try Editor(user: NotesUser("Ana"), seed: 24, maximumDelay: .zero)
+    try ana.createNote("Draft")
+    _ = try ana.waitUntilAttached()
+    try ana.typeInLastLine("words")
+    _ = try ana.waitUntilAttached()
+    try ana.give(vim: "setlocal nomodifiable", emacs: "(read-only-mode 1)")
+    try ana.undo()
+    try ana.waitForScreen(refusal)
+    try ana.waitForText("words")
+    try ana.give(vim: "setlocal modifiable", emacs: "(read-only-mode -1)")
+    try ana.undo()
+    try ana.session.wait(for: "the undo") { try ana.state()?.text.contains("words") == false }
+    try ana.quit()
+    try ana.session.waitForEnd()
+    #expect(try ana.session.audits().flatMap(\.complaints) == [])
+  }
+
   private func undoOwnWords<First: EditorUnderTest, Second: EditorUnderTest>(
     _ first: First.Type, _ second: Second.Type
   ) throws {

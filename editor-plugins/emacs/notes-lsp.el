@@ -158,6 +158,7 @@ While the service is away: as far back as the last edit of another person."
 
 (defun notes-lsp--ask-to-undo (method count)
   "Send METHOD for the current note, for COUNT steps; the text comes as an edit."
+  (barf-if-buffer-read-only)
   (let ((note (notes-lsp--current)))
     (notes-lsp--flush note)
     (notes-lsp-service-request-async

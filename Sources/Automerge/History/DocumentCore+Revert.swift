@@ -21,7 +21,8 @@ extension DocumentCore {
     var difference = DocumentDifference(
       self, without: counters, of: actor, rows: rows, history: lookups.undoHistory)
     var edit = PatchedEdit(
-      self, after: Clock.now.without(counters, of: actor), keepsLinesApart: keepsLinesApart)
+      self, after: Clock.now.without(counters, of: actor),
+      keepingLinesApartSince: keepsLinesApart ? counters.first?.lowerBound : nil)
     let steps = difference.steps()
     var start = 0
     while start < steps.count {
@@ -44,7 +45,8 @@ private struct PatchedEdit {
   let core: DocumentCore
   /// The state that the patches lead to.
   let after: Clock
-  let keepsLinesApart: Bool
+  /// The counter of the first operation that is reverted; nil unless lines are kept apart.
+  let apartSince: UInt32?
   /// Objects that the patches make, with the new objects that represent them.
   private var made: [ObjId: ObjId] = [:]
   private(set) var copies = RestoredCopies()
@@ -57,8 +59,8 @@ private struct PatchedEdit {
   /// How much longer each text is here than the patches expect, because lines are kept apart.
   private var surplus: [ObjId: Int] = [:]
 
-  init(_ core: DocumentCore, after: Clock, keepsLinesApart: Bool) {
-    (self.core, self.after, self.keepsLinesApart) = (core, after, keepsLinesApart)
+  init(_ core: DocumentCore, after: Clock, keepingLinesApartSince counter: UInt32?) {
+    (self.core, self.after, apartSince) = (core, after, counter)
   }
 
   typealias Step = (action: PatchAction, origin: PatchWriter.Origin?)
@@ -111,7 +113,7 @@ private struct PatchedEdit {
 
   /// What has become of the line of one piece of text.
   private func fateOfLine(of steps: ArraySlice<Step>) throws(DocError) -> RestoredLine.Fate {
-    guard keepsLinesApart, let first = steps.first?.origin?.first, let last = steps.last?.origin?.last,
+    guard apartSince != nil, let first = steps.first?.origin?.first, let last = steps.last?.origin?.last,
       case .SpliceText(let text, _, _, _)? = steps.first?.action
     else { return .there }
     let tree = try core.text(own(text)).tree
@@ -143,16 +145,41 @@ private struct PatchedEdit {
       try core.increment(own(object), index: Int(index), unit: unit, by: amount)
     case .DeleteMap(let object, let key): try core.delete(own(object), key: key)
     case .DeleteSeq(let deletion):
-      let (id, tree) = try core.sequence(own(deletion.obj))
-      try core.delete(
-        tree, id, at: Int(deletion.index) + surplus[deletion.obj, default: 0], count: Int(deletion.length),
-        unit: unit(of: own(deletion.obj)))
+      let start = Int(deletion.index) + surplus[deletion.obj, default: 0]
+      try delete(start..<start + Int(deletion.length), in: deletion.obj)
     case .Marks(let object, let marks):
       for each in marks {
         try mark(own(object), from: Int(each.start), to: Int(each.end), each.name, each.value)
       }
     case .Conflict: break
     }
+  }
+
+  /// Deletes what the reverted changes inserted, except for a line end if other words would change their line without it.
+  private mutating func delete(_ range: Range<Int>, in object: ObjId) throws(DocError) {
+    let (id, tree) = try core.sequence(own(object)), unit = try unit(of: own(object))
+    guard let apartSince, unit == .scalars, let kept = lineEnd(toKeepIn: range, of: tree, since: apartSince) else {
+      return try core.delete(tree, id, at: range.lowerBound, count: range.count, unit: unit)
+    }
+    try core.delete(tree, id, at: kept + 1, count: range.upperBound - kept - 1, unit: unit)
+    try core.delete(tree, id, at: range.lowerBound, count: kept - range.lowerBound, unit: unit)
+    surplus[object, default: 0] += 1
+  }
+
+  /// The place of a line end that must stay when the visible text in `range` is deleted: without it, the words before and behind
+  /// would be in one line, though some of them were inserted later than the operation `counter`. Nil if there is none. Places are
+  /// counted in scalars.
+  ///
+  /// - Complexity: O(k + log n) for k bytes of the range
+  private func lineEnd(toKeepIn range: Range<Int>, of tree: TextTree, since counter: UInt32) -> Int? {
+    guard range.lowerBound > 0, range.upperBound < tree.total[.scalars] else { return nil }
+    let start = tree.measure(before: range.lowerBound, .scalars).utf8
+    let text = tree.utf8(start - 1..<tree.measure(before: range.upperBound, .scalars).utf8 + 1)
+    guard text.first != 0x0A, text.last != 0x0A, let lineEnd = text.lastIndex(of: 0x0A) else { return nil }
+    let before = tree.operation(at: range.lowerBound - 1, .scalars)
+    let behind = tree.operation(at: range.upperBound, .scalars)
+    guard max(before.counter, behind.counter) > counter else { return nil }
+    return range.lowerBound + text[1..<lineEnd].count { $0 & 0xC0 != 0x80 }
   }
 
   private func own(_ object: ObjId) -> ObjId { made[object] ?? object }

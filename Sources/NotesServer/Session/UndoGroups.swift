@@ -36,6 +36,8 @@ struct UndoGroups {
   /// Where the person last typed, in UTF-8 bytes of the document's text, and when; nil if the next change begins a
   /// group.
   private var place: (utf8Offset: Int, time: Duration)?
+  /// Whether the last group has only begun a new line: what is typed next is that line's text, before the line end or after it.
+  private var isLineBegun = false
   /// What the last group consists of, if the person has only typed, at one place, and not too much.
   private var typed: [UInt8] = []
   private static let maximumRepeatedBytes = 4_096
@@ -62,8 +64,12 @@ struct UndoGroups {
       undoable.append(Group(changes: [change], time: date))
       if undoable.count > Self.maximumGroups { undoable.removeFirst() }
     }
-    place = nil
-    if let splice = splices.last, splices.count == 1, isSmall(splice), splice.insert != Self.newline {
+    let wasBegun = isLineBegun
+    (place, isLineBegun) = (nil, false)
+    if let splice = splices.last, splices.count == 1, splice.insert == Self.newline, splice.deleteUTF8 == 0 {
+      // The end of a line that was typed belongs to that line; what follows is another one.
+      if !continues || wasBegun { (place, isLineBegun) = ((splice.utf8Offset + 1, now), true) }
+    } else if let splice = splices.last, splices.count == 1, isSmall(splice) {
       // Some editors add a final newline with the first character of a text, before which the person continues to type.
       let typed = splice.insert.dropLast(splice.insert.last == Self.newline.last ? 1 : 0)
       // A slow editor reports a line together with its end; what is typed next is another line.
@@ -80,8 +86,11 @@ struct UndoGroups {
         place.utf8Offset - typed.count...place.utf8Offset ~= first.utf8Offset
       else { return false }
     }
+    // A line may be repeated with the line end before it or after it.
+    let isLine = typed.starts(with: Self.newline)
+    let units = [typed, isLine ? typed.dropFirst() + Self.newline : Self.newline + typed]
     return splices.allSatisfy { splice in
-      splice.deleteUTF8 == 0 && [typed, Self.newline + typed].contains { Self.isRepetition(splice.insert, of: $0) }
+      splice.deleteUTF8 == 0 && units.contains { Self.isRepetition(splice.insert, of: $0) }
     }
   }
 
@@ -160,6 +169,8 @@ struct UndoGroups {
   /// Whether a splice continues the person's typing: at the same place, soon, and as small as a keystroke.
   private func isNext(_ splice: TextSplice, at now: Duration) -> Bool {
     guard let place, now - place.time < Self.maximumPause, isSmall(splice) else { return false }
+    let isBeforeLineEnd = isLineBegun && splice.utf8Offset == place.utf8Offset - 1 && splice.deleteUTF8 == 0
+    if isBeforeLineEnd { return true }
     // An editor may report a new line before another one as one after it.
     if splice.insert == Self.newline, splice.utf8Offset == place.utf8Offset + 1 { return true }
     // A slow editor reports the end of a line together with what follows it, which is another line.

@@ -96,6 +96,26 @@ struct UndoGroupsTests {
     #expect(person.sizes == [1, 1])
   }
 
+  /// Vim's `o` and `O`, and Return at another place.
+  @Test(arguments: [0, -1]) func aLineThatIsOpenedAndTypedIsOneGroup(side: Int) throws {
+    var person = Person()
+    try person.type(0, "a line")
+    try person.type(20, "\n")
+    try person.type(21 + side, "b")
+    try person.type(22 + side, "elow")
+    try person.type(26 + side, "\n")
+    try person.type(27 + side, "c")
+    #expect(person.sizes == [1, 4, 1])
+  }
+
+  @Test func linesThatAreOpenedOneAfterTheOtherAreOneGroupWithWhatIsTypedInThem() throws {
+    var person = Person()
+    try person.type(20, "\n")
+    try person.type(21, "\n")
+    try person.type(22, "b")
+    #expect(person.sizes == [3])
+  }
+
   @Test func pausesLinesJumpsAndLargePiecesBeginGroups() throws {
     var person = Person()
     try person.type(0, "a")

@@ -304,6 +304,7 @@ function M.undo(verb, argument)
   local note = current()
   if not note then return end
   if condition.is_read_only(note) then return say.warn(condition.read_only_line) end
+  if not vim.bo[note.buf].modifiable then return say.warn("E21: Cannot make changes, 'modifiable' is off") end
   if not service.is_ready() or not service.has_undo() then return say.warn("Offline: no undo until the service is back") end
   local count, unit = tostring(argument):match("^(%d*)([smhd]?)$")
   if not count then return say.warn("A count, or a time such as 5m") end

@@ -87,8 +87,8 @@ def Ask(verb: string, extent: dict<number>)
   if empty(note)
     return
   endif
-  if condition.IsReadOnly(note)
-    status.Warn(condition.readOnlyLine)
+  if condition.IsReadOnly(note) || !&modifiable
+    status.Warn(condition.IsReadOnly(note) ? condition.readOnlyLine : "E21: Cannot make changes, 'modifiable' is off")
     return
   elseif !service.IsReady() || !service.HasUndo()
     status.Warn('Offline: no undo until the service is back')
