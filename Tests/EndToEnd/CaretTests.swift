@@ -100,6 +100,26 @@ extension CaretTests {
   }
 }
 
+extension CaretTests {
+  /// No key is pressed in the window that follows.
+  @Test(.enabled(if: NeovimUnderTest.isHere, "SKIPPED: needs nvim"))
+  func theWindowOfNeovimFollowsACaretToAnotherPlace() throws {
+    let ana = try EmacsUnderTest(user: NotesUser("Ana"), seed: 7, maximumDelay: .zero)
+    let ben = try NeovimUnderTest(user: NotesUser("Ben"), seed: 8, maximumDelay: .zero)
+    _ = try ana.createAndShare("Trail", with: ben)
+    let lines = (1...99).map { "line-\($0)." }.joined(separator: "\n")
+    try ana.give(vim: "", emacs: "(progn (goto-char (point-min)) (insert \"\(lines)\"))")
+    try ben.waitForText(lines)
+    try ben.execute("NotesFollow Ana")
+    for line in [5, 90, 6] {
+      try ana.session.terminal.press("M-g", "g")
+      try ana.session.terminal.type("\(line)")
+      try ana.session.terminal.press("Enter")
+      try ben.waitForScreen("line-\(line).")
+    }
+  }
+}
+
 /// What these tests need of an editor.
 private protocol CaretEditor: EditorUnderTest {
   /// Puts the caret before a word of the only line, counted from 1, ready to type.

@@ -79,6 +79,8 @@ local function follow(note)
     if peer.peer == followed[note.buf].peer then
       M.go(note, peer)
       followed[note.buf].place = api.nvim_win_get_cursor(0)
+      -- Without a key, Neovim would show the former place still.
+      vim.cmd("redraw")
     end
   end
 end
