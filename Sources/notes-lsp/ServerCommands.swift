@@ -38,6 +38,9 @@ struct Connect: ParsableCommand {
     guard !json else { return Output.print(json: result) }
     let state = result["state"] == "connected" ? "connected" : "remembered, not connected yet"
     Output.print(fields: result["url"]?.stringValue, state, result["message"]?.stringValue)
+    if result["note"] != nil, result["state"] != "connected" {
+      Output.print(line: "The note is published as soon as the server lets you in.")
+    }
     if let ticket = result["ticket"]?.stringValue { Output.print(fields: ticket) }
   }
 }

@@ -41,7 +41,8 @@ extension SharingAdapter {
     }
   }
 
-  func publish(_ document: DocumentId, on peer: PeerId) async throws(SharingError) {
+  @discardableResult
+  func publish(_ document: DocumentId, on peer: PeerId) async throws(SharingError) -> ServerConnection {
     let servers = try knownServers()
     guard let server = KnownServer(peer.description), servers[server.peer] != nil else {
       throw .notReached(reason: "This server is not known. Connect to it first.")
@@ -52,6 +53,7 @@ extension SharingAdapter {
     } catch {
       throw .notStored(error)
     }
+    return connection(to: server.peer, of: servers)
   }
 
   /// Withdraws a document from one server, or from all; false if `peer` is not a server.
@@ -106,7 +108,7 @@ extension SharingAdapter {
     }
     guard connection.isConnected else {
       if isNew { _ = try await forget(server: ticket.server) }
-      throw .notReached(reason: "\(server.name) does not let you in: \(connection.problem ?? "no answer").")
+      throw .notReached(reason: "No connection to \(server.name): \(connection.problem ?? "no answer").")
     }
     try await publish(ticket.document, on: server.peer)
   }
@@ -136,8 +138,10 @@ extension SharingAdapter {
   func serverPeople(on document: DocumentId) -> [PersonSummary] {
     guard let servers else { return [] }
     return servers.servers(with: document).map { server in
-      PersonSummary(
-        peer: server.peer, name: server.name, access: .write, isConnected: servers.state(of: server.peer) == .connected)
+      let connection = connection(to: server.peer, of: servers)
+      return PersonSummary(
+        peer: server.peer, name: server.name, access: .write, isConnected: connection.isConnected,
+        problem: connection.problem)
     }
   }
 

@@ -111,6 +111,19 @@ extension EditorFileCommandTests {
     #expect(listed.contains("Shopping") && !listed.contains("List"), "\(listed)")
   }
 
+  @Test func aNoteWhoseFileIsRenamedInDiredIsStillTheNote() throws {
+    let (ana, id, path) = try savedNote(EmacsUnderTest.self, seed: 83)
+    let new = ana.session.user.notes + "/Shopping.md"
+    try ana.give(vim: "", emacs: "(progn (require 'dired-aux) (dired-rename-file \"\(path)\" \"\(new)\" nil))")
+    try ana.session.wait(for: "the renamed note") { try ana.filePath() == new && ana.documentId() == id }
+    _ = try ana.waitUntilAttached()
+    try type(" second", in: ana)
+    _ = try ana.waitUntilAttached()
+    try end(ana)
+    #expect(try ana.session.user.storedText(of: id) == "first second\n")
+    #expect(try ana.session.user.run(["list"]).output.contains("Shopping"))
+  }
+
   @Test func whatVimPutsAndSavesAsAnotherFileInOneCommandIsInTheNote() throws { try putAndSaveAs(VimUnderTest.self) }
   @Test(.enabled(if: NeovimUnderTest.isHere, "SKIPPED: needs nvim"))
   func whatNeovimPutsAndSavesAsAnotherFileInOneCommandIsInTheNote() throws { try putAndSaveAs(NeovimUnderTest.self) }

@@ -78,7 +78,7 @@ extension ServerConnectionTests {
     let ben = try NotesUser("Ben").startInitialized()
     let refusal = try ben.refusal("notes/join", ["ticket": .string(ticket)])
     #expect(refusal?.kind == "unreachable", "\(String(describing: refusal))")
-    #expect(refusal?.message.hasPrefix("127.0.0.1 does not let you in: ") == true)
+    #expect(refusal?.message == "No connection to 127.0.0.1: the server wants a token.")
     #expect(try ben.request("notes/peers")["peers"] == [])
 
     let withToken = ticket.replacing("/#", with: "/?token=\(Self.token)#")

@@ -8,6 +8,9 @@ public struct ServerConnection: Hashable, Sendable {
   /// Why the last call failed, as part of a sentence; nil if it succeeded, or is still in progress.
   public var problem: String?
 
+  /// As requests name it.
+  var state: String { isConnected ? "connected" : "waiting" }
+
   public init(peer: PeerId, isConnected: Bool, problem: String?) {
     (self.peer, self.isConnected, self.problem) = (peer, isConnected, problem)
   }

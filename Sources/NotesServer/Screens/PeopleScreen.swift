@@ -93,6 +93,7 @@ struct PeopleScreen {
     case .behind: return here + NotesScreen.counted(max(1, status.pending), "change") + " behind"
     case .refused: return here + "read-only: changes refused"
     case .unreachable:
+      if let problem = person.problem { return "offline: \(problem)" }
       let since = service.presenceTracker.lastSeen[person.peer].map { " since \(time.full($0))" } ?? ""
       return sharing.peers.contains { $0.peer == person.peer && $0.state == .nearby } ? "nearby" : "offline" + since
     }

@@ -37,7 +37,9 @@ extension EditorBuffers {
   /// Like `detach`, but the client is not told yet: that takes `tell`.
   func leave(_ uri: String, _ reason: NoteNews.Reason) -> LeftBuffer? {
     guard case .attached(let binding)? = self[uri] else { return nil }
-    let title = service.notebook[binding.key]?.title ?? service.title(of: binding.id)
+    // A meeting is deleted as a whole, and restored by its own title.
+    let key = reason == .itemDeleted ? binding.key : NoteKey(binding.id)
+    let title = service.notebook[key]?.title ?? service.title(of: binding.id)
     binding.finishComparing()
     binding.rememberLeftBuffer()
     binding.detach()

@@ -52,6 +52,16 @@ public enum PeerNetworkError: Error, Hashable, Sendable {
   case stopped
 }
 
+extension PeerNetworkError {
+  /// Why an address cannot be reached, where the address is known already.
+  package var reason: String? {
+    switch self {
+    case .unreachable(_, let reason), .noAnswer(_, let reason): reason
+    default: nil
+    }
+  }
+}
+
 extension PeerNetworkError: CustomStringConvertible {
   /// One sentence that can be shown to a person.
   public var description: String {

@@ -79,7 +79,7 @@ public final class SyncServers: NetworkProvider, NetworkDelegate {
     guard let server = servers[peer] else { return nil }
     return switch sockets.serverStates[server.url] {
     case .connected: .connected
-    case .waiting(let error): .waiting(reason: "\(error)")
+    case .waiting(let error): .waiting(reason: error.reason ?? "\(error)")
     case .connecting, nil: .connecting
     }
   }

@@ -39,7 +39,7 @@ struct ConnectRequest: NetworkRequest {
       case .server(let server):
         .object(present: [
           "peer": .string(server.peer.description), "url": .string(server.peer.description),
-          "state": server.isConnected ? "connected" : "waiting", "message": server.problem.map(JSONValue.string),
+          "state": .string(server.state), "message": server.problem.map(JSONValue.string),
         ])
       }
     }

@@ -22,21 +22,21 @@ struct PublishRequest: SharedNoteRequest {
     // Whatever the server sends would count as this person's own.
     try service.checkMayWrite(record.id)
     _ = try await service.fetch(record.id)
-    try await service.sharing.publish(record.id, on: server)
-    return Result(id: record.id, server: server)
+    return Result(id: record.id, server: try await service.sharing.publish(record.id, on: server))
   }
 
   struct Result: RequestResult {
     let id: DocumentId
-    let server: PeerId
+    let server: ServerConnection
 
     var json: JSONValue {
       let url = "automerge:\(id)"
-      let ticket = "\(server)#\(url)"
-      return [
+      let ticket = "\(server.peer)#\(url)"
+      return .object(present: [
         "id": .string(id.description), "url": .string(url), "ticket": .string(ticket),
-        "base64": .string(Data(ticket.utf8).base64EncodedString()),
-      ]
+        "base64": .string(Data(ticket.utf8).base64EncodedString()), "state": .string(server.state),
+        "message": server.problem.map(JSONValue.string),
+      ])
     }
   }
 }

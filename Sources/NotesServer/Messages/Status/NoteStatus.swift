@@ -90,7 +90,8 @@ struct PersonStatus {
     .object(present: [
       "peer": .string(person.peer.description), "name": .string(person.name),
       "access": withAccess ? .string(person.access.rawValue) : nil,
-      "state": .string(state.rawValue), "reason": state == .refused ? "read-only" : nil,
+      "state": .string(state.rawValue),
+      "reason": state == .refused ? "read-only" : state == .unreachable ? person.problem.map(JSONValue.string) : nil,
       "inSync": .bool(state == .inSync), "pending": JSONValue(pending),
       "receiving": percentReceived.map { JSONValue($0) }, "forges": forges ? true : nil,
     ])

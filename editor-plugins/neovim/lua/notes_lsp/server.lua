@@ -8,6 +8,7 @@ return function(M, ask, choose, opens)
     ask("notes/publish", { uri = note.uri, url = url }, function(result)
       M.copy_line(result.ticket, result.base64)
       note.is_unshared = false
+      if result.state == "waiting" then return say.warn("Not published yet: " .. (result.message or "no answer")) end
       say.news('Published; register " has the ticket for others')
     end)
   end

@@ -64,6 +64,10 @@ def Publish(given: dict<any>, url: string)
     endif
     note.isUnshared = false
     condition.Refresh()
-    status.Say('Published; register " has the ticket for others')
+    if result->get('state', '') ==# 'waiting'
+      status.Warn($'Not published yet: {result->get("message", "no answer")}')
+    else
+      status.Say('Published; register " has the ticket for others')
+    endif
   }))
 enddef
