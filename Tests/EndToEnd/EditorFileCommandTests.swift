@@ -111,6 +111,25 @@ extension EditorFileCommandTests {
     #expect(listed.contains("Shopping") && !listed.contains("List"), "\(listed)")
   }
 
+  /// The file has fewer lines than the buffer, until the note's text is back.
+  @Test func pointStaysInEmacsWhenTheFileIsReadAgain() throws {
+    let (ana, _, _) = try savedNote(EmacsUnderTest.self, seed: 84)
+    try type("\nsecond\nthird", in: ana)
+    _ = try ana.waitUntilAttached()
+    try ana.session.terminal.press("C-p", "M-x")
+    try ana.session.terminal.type("revert-buffer")
+    try ana.session.terminal.press("Enter")
+    try ana.waitForScreen("yes or no")
+    try ana.session.terminal.type("yes")
+    try ana.session.terminal.press("Enter")
+    try ana.session.wait(for: "the end of the question") { try !ana.session.terminal.screen().contains("yes or no") }
+    try ana.waitForText("first\nsecond\nthird")
+    _ = try ana.waitUntilAttached()
+    try ana.session.terminal.type("!")
+    try ana.waitForText("first\nsecon!d\nthird")
+    try end(ana)
+  }
+
   @Test func aNoteWhoseFileIsRenamedInDiredIsStillTheNote() throws {
     let (ana, id, path) = try savedNote(EmacsUnderTest.self, seed: 83)
     let new = ana.session.user.notes + "/Shopping.md"

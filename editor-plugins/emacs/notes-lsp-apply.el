@@ -108,6 +108,7 @@ all are done."
         (notes-lsp--settle note)
         (setf (notes-lsp--note-anchor note) anchor))
       (setf (notes-lsp--note-rev note) (plist-get params :rev))))
+  (notes-lsp--return-to-place note)
   (notes-lsp--report-cursor-soon note)
   (when (and spans (equal (plist-get params :cause) "undo"))
     (notes-lsp--show-undone note (car (last spans))))
@@ -117,6 +118,17 @@ all are done."
                                   :version ,(notes-lsp--note-version note)
                                   :rev ,(notes-lsp--note-rev note)))
     (notes-lsp--repair note "its length was not what the service expected")))
+
+(defvar-local notes-lsp--place nil "Text and point before a file's text came.")
+(put 'notes-lsp--place 'permanent-local t) ; that text brings its major mode
+
+(defun notes-lsp--return-to-place (note)
+  "Put point where it was before a file's text came, if NOTE is as it was then."
+  (with-current-buffer (notes-lsp--note-buffer note)
+    (pcase-let ((`(,text . ,place) notes-lsp--place) (windows (get-buffer-window-list nil nil t)))
+      (when (and text (equal text (notes-lsp--text note)))
+        (dolist (window windows) (set-window-point window (goto-char place)))))
+    (setq notes-lsp--place nil)))
 
 (defun notes-lsp--show-undone (note span)
   "Go to where SPAN, the first of what was undone in NOTE, is now."

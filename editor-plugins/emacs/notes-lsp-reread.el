@@ -22,12 +22,13 @@
 (defun notes-lsp--begin-reading (note)
   "Send what was typed in NOTE before the text of a file takes its place."
   (notes-lsp--flush note)
-  (setf (notes-lsp--note-reading note) (notes-lsp--text note)))
+  (setf (notes-lsp--note-reading note) (notes-lsp--text note))
+  (with-current-buffer (notes-lsp--note-buffer note)
+    (setq notes-lsp--place (cons (notes-lsp--note-reading note) (point)))))
 
 (defun notes-lsp--read-in (note read done)
   "Call READ, which may put other text in place of NOTE's, and return its value.
-If it did, call DONE in the buffer.  That READ fails or is quit does not mean
-that it has left the text alone."
+If it did, even if it failed or was quit, call DONE in the buffer."
   (let (finished)
     (unwind-protect
         (prog1 (funcall read)
@@ -66,8 +67,7 @@ the file last held, so that no words are lost because they were not saved."
             (setq notes-lsp--last-version
                   (max notes-lsp--last-version (notes-lsp--note-version note)))
             (notes-lsp--did-open note nil))
-        ;; What the service knew about the buffer is outdated.  The next one
-        ;; gets the file's text, and so knows what was typed since.
+        ;; Of the file's text the next service learns what was typed since.
         (setf (notes-lsp--note-had note) nil
               (notes-lsp--note-opened note)
               (unless (or (buffer-modified-p) (notes-lsp--invalid-position note))

@@ -60,9 +60,7 @@ another person's service."
       (kill-new (plist-get result :ticket))
       (setf (notes-lsp--note-unshared note) nil)
       (force-mode-line-update t)
-      (notes-lsp--say "%s" (if (equal (plist-get result :state) "waiting")
-                               (format "Not published yet: %s" (or (plist-get result :message) "no answer"))
-                             "Published; you can yank the ticket for others"))
+      (notes-lsp--say "%s" (or (plist-get result :message) "Published; you can yank the ticket for others"))
       result)))
 
 ;;;###autoload

@@ -35,7 +35,7 @@ struct PublishRequest: SharedNoteRequest {
       return .object(present: [
         "id": .string(id.description), "url": .string(url), "ticket": .string(ticket),
         "base64": .string(Data(ticket.utf8).base64EncodedString()), "state": .string(server.state),
-        "message": server.problem.map(JSONValue.string),
+        "message": server.isConnected ? nil : .string("Not published yet: \(server.problem ?? "no answer")"),
       ])
     }
   }

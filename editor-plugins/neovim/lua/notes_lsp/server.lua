@@ -8,7 +8,7 @@ return function(M, ask, choose, opens)
     ask("notes/publish", { uri = note.uri, url = url }, function(result)
       M.copy_line(result.ticket, result.base64)
       note.is_unshared = false
-      if result.state == "waiting" then return say.warn("Not published yet: " .. (result.message or "no answer")) end
+      if result.message then return say.warn(result.message) end
       say.news('Published; register " has the ticket for others')
     end)
   end

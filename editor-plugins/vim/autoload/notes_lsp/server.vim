@@ -64,8 +64,8 @@ def Publish(given: dict<any>, url: string)
     endif
     note.isUnshared = false
     condition.Refresh()
-    if result->get('state', '') ==# 'waiting'
-      status.Warn($'Not published yet: {result->get("message", "no answer")}')
+    if result->has_key('message')
+      status.Warn(result.message)
     else
       status.Say('Published; register " has the ticket for others')
     endif
