@@ -46,7 +46,7 @@ final class Person {
   var peerId: PeerId { repo.peerId }
 
   func stop() async throws {
-    try await repo.shutDown()
+    try await repo.shutDown(waitingForPeers: .zero)
     try await eventually("disconnected", on: provider.loop) { self.repo.peers.isEmpty }
   }
 
