@@ -34,30 +34,32 @@ final class MovedFiles {
   func found(_ path: String) async {
     guard Self.mayBeNote(path), notebook.isLoaded, let place = FilePlace(path) else { return }
     do {
-      try await follow(place)
+      try await follow(place, among: try await missingFiles())
     } catch {
       log.warning("Whether \(path) is a note's file under another name is not known: \(error)")
     }
   }
 
-  /// Finds the files that were moved while no service was running: those that are in a folder of a note or in the notes directory.
+  /// Finds the files that were moved while no service was running: those that are in the folder where they were, or in the notes directory.
   func findAll() async {
     do {
-      let folders = folders(of: notebook.records.values)
-      guard try await !missing(in: folders).isEmpty else { return }
+      let missing = try await missingFiles()
+      guard !missing.isEmpty else { return }
       var unknown: [String] = []
-      for folder in Set(folders.keys).union([environment.notesDirectory]).sorted() {
+      for folder in Set(missing.map(\.folder)).union([environment.notesDirectory]).sorted() {
         let paths = try await environment.files.names(in: folder)?.map { folder + "/" + $0 } ?? []
         unknown += paths.filter { notebook.record(atPath: $0) == nil && Self.mayBeNote($0) }
       }
-      for path in unknown.sorted().prefix(Self.maximumUnknownFiles) { await found(path) }
+      for place in unknown.sorted().prefix(Self.maximumUnknownFiles).compactMap({ FilePlace($0) }) {
+        try await follow(place, among: missing)
+      }
     } catch {
       log.warning("Whether notes' files were moved is not known: \(error)")
     }
   }
 
-  private func follow(_ place: FilePlace) async throws {
-    let candidates = try await candidates(for: place)
+  private func follow(_ place: FilePlace, among missing: [FilePlace]) async throws {
+    let candidates = candidates(for: place, among: missing)
     guard !candidates.isEmpty, notebook.record(atPath: place.path) == nil,
       case .found(let bytes, let mark) = try await environment.files.look(place.path, since: nil),
       mark.byteCount <= Self.maximumBytes, let contents = try? await FileContents.reading(bytes, known: nil)
@@ -104,36 +106,33 @@ final class MovedFiles {
   private func isFree(_ record: NoteRecord) -> Bool { !environment.openNotes.isInUse(record.key) }
 
   /// The notes whose files are missing: those of the same folder, or all in the notes directory if the file is there.
-  private func candidates(for place: FilePlace) async throws -> [NoteRecord] {
+  private func candidates(for place: FilePlace, among missing: [FilePlace]) -> [NoteRecord] {
     let root = environment.notesDirectory + "/"
-    let folders = folders(of: notebook.records.values).filter { folder, _ in
-      folder == place.folder || place.path.hasPrefix(root) && (folder + "/").hasPrefix(root)
+    let found = missing.filter { old in
+      old.ending == place.ending
+        && (old.folder == place.folder || place.path.hasPrefix(root) && old.path.hasPrefix(root))
+    }.compactMap { notebook.record(atPath: $0.path) }.filter { record in
+      record.item == nil && record.deletedSince == nil && record.words > 0 && isFree(record)
     }
-    let found = try await missing(in: folders).filter { $0.0.ending == place.ending }
-    return found.count <= Self.maximumCandidates ? found.map(\.1) : []
+    return found.count <= Self.maximumCandidates ? found : []
   }
 
-  private typealias Placed = (FilePlace, NoteRecord)
-
-  /// The notes that have a text, by the folders of their files.
-  private func folders(of records: some Sequence<NoteRecord>) -> [String: [Placed]] {
-    var folders: [String: [Placed]] = [:]
-    for record in records where record.item == nil && record.deletedSince == nil && record.words > 0 {
-      if let place = record.path.flatMap({ FilePlace($0) }) {
-        folders[place.folder, default: []].append((place, record))
-      }
-    }
-    return folders
-  }
-
-  private func missing(in folders: [String: [Placed]]) async throws -> [Placed] {
+  /// The notes' files that are not where they should be.
+  private func missingFiles() async throws -> [FilePlace] {
+    let folders = await Self.folders(of: notebook.paths)
     guard folders.count <= Self.maximumFolders else { return [] }
-    var missing: [Placed] = []
-    for (folder, notes) in folders.sorted(by: { $0.key < $1.key }) {
+    var missing: [FilePlace] = []
+    for (folder, places) in folders.sorted(by: { $0.key < $1.key }) {
       let names = Set(try await environment.files.names(in: folder) ?? [])
-      missing += notes.filter { !names.contains($0.0.name) && isFree($0.1) }
+      missing += places.filter { !names.contains($0.name) }
     }
     return missing
+  }
+
+  /// Off the loop, since a person may have ten thousand notes.
+  @concurrent
+  private static func folders(of paths: [String]) async -> [String: [FilePlace]] {
+    Dictionary(grouping: paths.compactMap { FilePlace($0) }, by: \.folder)
   }
 
   private func isMissing(_ place: FilePlace) async throws -> Bool {
@@ -152,7 +151,7 @@ final class MovedFiles {
 }
 
 /// A path taken apart.
-private struct FilePlace {
+private struct FilePlace: Sendable {
   let path: String
   let folder: String
   let name: String

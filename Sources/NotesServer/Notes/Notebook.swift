@@ -157,6 +157,10 @@ final class Notebook {
     return latest
   }
 
+  /// Where all working files should be, in no order.
+  /// - Complexity: O(n)
+  var paths: [String] { Array(keysByPath.keys) }
+
   func record(atPath path: String) -> NoteRecord? { keysByPath[path].flatMap { records[$0] } }
 
   func record(atURI uri: String) -> NoteRecord? {
