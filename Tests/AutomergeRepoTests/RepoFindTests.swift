@@ -49,10 +49,8 @@ struct RepoFindTests {
   @Test @AutomergeRepo func aPeerThatDoesNotAnswerTimesOut() async throws {
     let world = RepoWorld(random: RandomSource(SeededGenerator(seed: 3)))
     let repo = world.start("a")
-    let mute = world.network.provider()
-    let sink = Mute()
-    mute.start(as: LocalPeer(peerId: PeerId("mute")), delegate: sink)
-    world.network.connect(PeerId("a"), PeerId("mute"))
+    let mute = MutePeer(connectedTo: PeerId("a"), in: world)
+    defer { withExtendedLifetime(mute) {} }
     guard case .timedOut? = try await world.find(try id(), at: "a", horizon: .seconds(12)) else {
       Issue.record("not timed out")
       return
@@ -60,21 +58,12 @@ struct RepoFindTests {
     #expect(repo.handles.isEmpty)
   }
 
-  @AutomergeRepo
-  private final class Mute: NetworkDelegate {
-    func network(_ provider: any NetworkProvider, connected peer: PeerId, metadata: PeerMetadata) {}
-    func network(_ provider: any NetworkProvider, disconnected peer: PeerId) {}
-    func network(_ provider: any NetworkProvider, received message: RepoMessage, from peer: PeerId) {}
-  }
-
   /// The repo "a" looks for a document that it lacks, and its only peer does not answer.
   @AutomergeRepo
-  private func worldThatAsksAMutePeer() async throws -> (RepoWorld, DocumentId, Mute) {
+  private func worldThatAsksAMutePeer() async throws -> (RepoWorld, DocumentId, MutePeer) {
     let world = RepoWorld(random: RandomSource(SeededGenerator(seed: 8)))
     let repo = world.start("a")
-    let (provider, mute) = (world.network.provider(), Mute())
-    provider.start(as: LocalPeer(peerId: PeerId("mute")), delegate: mute)
-    world.network.connect(PeerId("a"), PeerId("mute"))
+    let mute = MutePeer(connectedTo: PeerId("a"), in: world)
     let id = try id()
     Task { @AutomergeRepo in _ = await repo.find(id) }
     try await world.clock.run(until: "the peer is asked", horizon: .seconds(3)) {

@@ -8,14 +8,6 @@ import Testing
 
 /// The end of a repo.
 struct ShutDownTests {
-  /// A peer that never answers.
-  @AutomergeRepo
-  private final class Mute: NetworkDelegate {
-    func network(_ provider: any NetworkProvider, connected peer: PeerId, metadata: PeerMetadata) {}
-    func network(_ provider: any NetworkProvider, disconnected peer: PeerId) {}
-    func network(_ provider: any NetworkProvider, received message: RepoMessage, from peer: PeerId) {}
-  }
-
   /// A network that only counts.
   @AutomergeRepo
   private final class CountingProvider: NetworkProvider {
@@ -85,9 +77,8 @@ struct ShutDownTests {
   @Test @AutomergeRepo func aPeerThatDoesNotAnswerDelaysShutDownByTheLimit() async throws {
     let world = RepoWorld(random: RandomSource(SeededGenerator(seed: 4)))
     let ana = world.start("a")
-    let (provider, mute) = (world.network.provider(), Mute())
-    provider.start(as: LocalPeer(peerId: PeerId("mute")), delegate: mute)
-    world.network.connect(PeerId("a"), PeerId("mute"))
+    let mute = MutePeer(connectedTo: PeerId("a"), in: world)
+    defer { withExtendedLifetime(mute) {} }
     let handle = try ana.create(try .note("unheard"))
     try await world.clock.run(until: "stored") { handle.isStored }
     let start = world.clock.now, end = End(of: ana)
@@ -99,9 +90,8 @@ struct ShutDownTests {
   @Test @AutomergeRepo func aPeerThatLeavesIsNotWaitedFor() async throws {
     let world = RepoWorld(random: RandomSource(SeededGenerator(seed: 5)))
     let ana = world.start("a")
-    let (provider, mute) = (world.network.provider(), Mute())
-    provider.start(as: LocalPeer(peerId: PeerId("mute")), delegate: mute)
-    world.network.connect(PeerId("a"), PeerId("mute"))
+    let mute = MutePeer(connectedTo: PeerId("a"), in: world)
+    defer { withExtendedLifetime(mute) {} }
     let handle = try ana.create(try .note("unheard"))
     try await world.clock.run(until: "stored") { handle.isStored }
     let end = End(of: ana)
