@@ -91,6 +91,12 @@ if git grep -nE '@Suite($|[^(A-Za-z])' -- 'Tests/*.swift'; then
   fail "the lines above: a suite needs @Suite only for traits; then its tests stand in an extension"
 fi
 
+# A module of tests that is in no stage.
+filters=$(grep -oE -- "--filter '[^']*'" Tests/test.sh | cut -d"'" -f2 | paste -sd '|')
+while read -r module; do
+  grep -qE -- "$filters" <<<"$module.A" || fail "$module is in no stage of Tests/test.sh"
+done < <(grep -A1 testTarget Package.swift | grep -oE 'name: "[A-Za-z]+"' | cut -d'"' -f2)
+
 # A test that a busy machine fails, or that cannot fail. What is bound to come is waited for until Patience.hang, which only ends a
 # hang; work is measured by ProcessorTime. What random or long pauses there are say so in the line.
 if git grep -nE 'waitFor\([^)]*\) *\{ *false *\}|== nil \|\| [a-z.]+ != nil|\|\| true\b|#expect\((true|Bool\(true\))|#expect\(.*count >= 0\b' \

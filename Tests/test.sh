@@ -1,5 +1,8 @@
 #!/usr/bin/env bash
-# The linters and every test, in stages. Ends with what failed and what was skipped.
+# The tests, in stages. Ends with what failed and what was skipped.
+#
+# Without an argument: all but the linters, the end-to-end tests and a part of the conformance table. Of editors, that leaves the plugins'
+# own tests and a scenario on the screens of all three. A newcomer has that in ten minutes, building included. With `all`: everything.
 #
 # The stages are separate processes because tests that wait for children and sockets hold threads of Swift's pool (there are
 # as many as cores): beside them, a test with a deadline in real time can starve without anything being wrong. What hostile
@@ -56,7 +59,7 @@ stage() {
     # Two threads wait for the editors of a stage, however many tests it has.
     "editors, A to E") swift_tests "$1" --filter '^EndToEnd\.[A-E]' ;;
     "editors, F to Z") swift_tests "$1" --filter '^EndToEnd\.[^A-E]' ;;
-    "documents") in_process_tests "$1" --filter '^(Automerge|AutomergeUtilities|JSONRPC|NotesServer)Tests\.' ;;
+    "documents") in_process_tests "$1" --filter '^(Automerge|AutomergeUtilities|Cryptography|JSONRPC|NotesServer)Tests\.' ;;
     "repositories, stores and loops")
       in_process_tests "$1" --filter '^(AutomergeRepo|AutomergeRepoConformance|Store|UV)Tests\.|^(ProviderGuide|Interop)\.' ;;
     "the linters") run "$1" Tests/lint.sh ;;
@@ -80,19 +83,19 @@ stage() {
   esac
 }
 
-# The longest first, so that the lanes end at about the same time.
-cat >"$logs/queue" <<'END'
-editors, F to Z
-editors, A to E
+# The longest first, so that the lanes end at about the same time. A star marks those of `all`.
+cat >"$logs/stages" <<'END'
+* editors, F to Z
+* editors, A to E
 documents
 repositories, stores and loops
 peers
-the linters
+* the linters
 the Emacs plugin's tests
 the Vim plugin's tests
 a scenario on the screens of all editors
 the Neovim plugin's tests
-carets and crossing edits in all editors
+* carets and crossing edits in all editors
 guests that are hostile
 PostgreSQL
 peers that crowd
@@ -102,6 +105,7 @@ peers that are hostile
 servers
 programs of others
 END
+if [ "${1:-}" = all ]; then sed 's/^\* //' "$logs/stages"; else grep -v '^\*' "$logs/stages"; fi >"$logs/queue"
 
 # Moves the first line of the queue to a file of the lane, which is empty when the queue is.
 take_stage() { flock "$logs/queue.lock" sed -i -e "1w $1" -e 1d "$logs/queue"; }
