@@ -62,7 +62,7 @@ enum ForgedChunk {
   }
 
   /// A change that puts null at one key again and again.
-  static func change(puts count: Int, key: String) -> [UInt8] {
+  static func change(puts count: Int, key: String, actor: UInt8 = 0xaa) -> [UInt8] {
     var columns = ColumnWriter()
     columns.append(ColumnSpec.Op.keyString, column(key, count: count))
     var rows = ByteWriter()
@@ -73,7 +73,7 @@ enum ForgedChunk {
     columns.append(ColumnSpec.Op.predecessorCount, column(UInt64(0), count: count))
     var writer = ByteWriter()
     writer.hashes([])
-    writer.actor(ActorId(bytes: [0xaa]))
+    writer.actor(ActorId(bytes: [actor]))
     writer.uleb(1)
     writer.uleb(1)
     writer.sleb(0)

@@ -74,9 +74,9 @@ struct RepeatedStringsTests {
     #expect(!IncomingWeight.isLight(message(of: [heavy])))
     #expect(IncomingWeight.isLight(message(of: [ForgedChunk.document(changes: 100, message: "saved")])))
     #expect(
-      !IncomingWeight.isLight(message(of: [ForgedChunk.change(puts: 4000, key: String(repeating: "k", count: 1000))])))
-    #expect(IncomingWeight.isLight(message(of: [ForgedChunk.change(puts: 4000, key: "k")])))
-    let some = ForgedChunk.change(puts: 1000, key: String(repeating: "k", count: 200))
+      !IncomingWeight.isLight(message(of: [ForgedChunk.change(puts: 300, key: String(repeating: "k", count: 1000))])))
+    #expect(IncomingWeight.isLight(message(of: [ForgedChunk.change(puts: 100, key: "k")])))
+    let some = ForgedChunk.change(puts: 160, key: String(repeating: "k", count: 900))
     #expect(IncomingWeight.isLight(message(of: [some])))
     #expect(!IncomingWeight.isLight(message(of: [some, some])), "all changes of a message count together")
   }

@@ -24,7 +24,7 @@ struct RestoredContentTests {
     func value(_ counter: UInt32, _ successors: [UInt32] = []) -> StoredOp {
       StoredOp(
         id: OpId(counter: counter, actor: actor), action: .set, value: RawValue(.Counter(Int64(counter))),
-        successors: successors.map { OpId(counter: $0, actor: actor) })
+        successors: SortedOps(successors.map { OpId(counter: $0, actor: actor) }))
     }
     let increment = StoredOp(id: OpId(counter: 4, actor: actor), action: .increment, value: RawValue(.Int(10)))
     let cases = [

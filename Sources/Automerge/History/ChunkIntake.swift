@@ -8,6 +8,7 @@ struct ChunkIntake {
   private var changes: [DecodedChange] = []
   private var firstError: LoadError?
   private var isAnyGood: Bool
+  private var denseOpsLeft = FormatLimits.denseOps
 
   /// - Parameter isAnyGood: whether something that came with the chunks has been applied already
   init(_ core: DocumentCore, isAnyGood: Bool = false) { (self.core, self.isAnyGood) = (core, isAnyGood) }
@@ -26,6 +27,8 @@ struct ChunkIntake {
       } catch {
         firstError = firstError ?? error
       }
+      // Without some of the changes, the document would look as if it were whole.
+      guard denseOpsLeft >= 0 else { throw .format(.tooMany(limit: FormatLimits.denseOps, at: 0)) }
     }
     try takeChanges(edits: &edits, filter: &filter)
   }
@@ -48,7 +51,7 @@ struct ChunkIntake {
   ) throws(LoadError) {
     switch chunk.kind {
     case .change, .compressedChange:
-      changes.append(try ChangeDecoder.decode(chunk))
+      append([try ChangeDecoder.decode(chunk)], of: chunk)
       // Whether it is good is only known once it is in the document.
       return
     case .document:
@@ -57,11 +60,16 @@ struct ChunkIntake {
         try adopt(loaded, edits: &edits, filter: filter)
         if verification == .deferred { core.graph.expect(loaded.heads) }
       } else {
-        changes += try missingChanges(in: chunk)
+        append(try missingChanges(in: chunk), of: chunk)
       }
-    case .bundle: changes += try BundleDecoder.decode(chunk)
+    case .bundle: append(try BundleDecoder.decode(chunk), of: chunk)
     }
     isAnyGood = true
+  }
+
+  private mutating func append(_ new: [DecodedChange], of chunk: Chunk) {
+    denseOpsLeft -= max(0, new.reduce(0) { $0 + $1.others.count } - chunk.body.count)
+    changes += new
   }
 
   /// Applies the changes that have been read; throws if neither any of them nor anything before them is good.
@@ -119,4 +127,10 @@ extension DocumentCore {
       edits?.replace(objId(id), at: 0, deleted: [], inserted: tree.utf8(0..<tree.total[.utf8]))
     }
   }
+}
+
+extension FormatLimits {
+  /// How many operations other than typing and deleting the changes that are taken at one time may have beyond one for each of their
+  /// bytes. Each takes half a kilobyte of memory, and small changes could claim any number.
+  static let denseOps = 1 << 20
 }

@@ -8,12 +8,13 @@ struct StoredOp: Equatable {
   /// For the beginning of a mark: its name.
   var markName: String?
   /// The operations that overwrote, deleted or incremented this one, ascending.
-  var successors: [OpId] = []
+  var successors: SortedOps<OpId> = []
   /// The sum of all increments, if this is a counter. Maintained by the slot.
   fileprivate(set) var raised: Int64 = 0
 
   init(
-    id: OpId, action: OpAction, value: RawValue, expand: Bool = false, markName: String? = nil, successors: [OpId] = []
+    id: OpId, action: OpAction, value: RawValue, expand: Bool = false, markName: String? = nil,
+    successors: SortedOps<OpId> = []
   ) {
     (self.id, self.action, self.value) = (id, action, value)
     (self.expand, self.markName, self.successors) = (expand, markName, successors)
@@ -23,7 +24,7 @@ struct StoredOp: Equatable {
 
   /// Records an operation that came after this one; true if it increments this counter.
   fileprivate mutating func add(_ successor: StoredOp, _ actors: ActorTable) -> Bool {
-    successors.insert(successor.id, at: successors.place(for: successor.id, \.self, actors))
+    successors.insert(successor.id, actors)
     guard successor.action == .increment, isCounter else { return false }
     raised &+= successor.value.incrementBy
     return true
@@ -55,77 +56,40 @@ enum OpAction: UInt8 {
 /// A key may have been written, or a counter incremented, very often, and by several people while they were apart. So what is
 /// visible now is stored, and an operation that comes late does not move all later ones.
 struct Slot: Equatable {
-  /// All but those in `late`.
-  private var settled: [StoredOp]
-  /// Operations that came after later ones, if these are many; ascending.
-  private var late: [LateOp] = []
+  private var stored: SortedOps<StoredOp>
   private var present = PresentOps()
 
-  private struct LateOp {
-    /// How many of the settled operations come before it.
-    let place: Int
-    var op: StoredOp
-  }
-
-  private static let longCount = 1024, maximumLateCount = 512
-
   init(ops: [StoredOp] = []) {
-    settled = ops
+    stored = SortedOps(ops)
     settle()
   }
 
-  static func == (left: Slot, right: Slot) -> Bool { left.ops == right.ops }
+  static func == (left: Slot, right: Slot) -> Bool { left.stored == right.stored }
 
-  /// - Complexity: O(1), or O(n) if some came late.
-  var ops: [StoredOp] {
-    if late.isEmpty { return settled }
-    var (ops, next): ([StoredOp], Int) = ([], 0)
-    ops.reserveCapacity(settled.count + late.count)
-    for item in late {
-      ops += settled[next..<item.place]
-      ops.append(item.op)
-      next = item.place
-    }
-    return ops + settled[next...]
-  }
+  /// - Complexity: O(1) for a few, O(n) for many.
+  var ops: [StoredOp] { stored.elements }
 
-  var first: StoredOp? { late.first?.place == 0 ? late.first?.op : settled.first }
+  var first: StoredOp? { stored.first }
 
   /// - Complexity: O(log n) in the operations.
-  subscript(id: OpId) -> StoredOp? {
-    if let index = settled.index(of: id, \.id) { return settled[index] }
-    return late.index(of: id, \.op.id).map { late[$0].op }
-  }
+  subscript(id: OpId) -> StoredOp? { stored[id] }
 
   /// Adds an operation that no other one supersedes yet.
   mutating func add(_ op: StoredOp, actors: ActorTable) {
-    let place = settled.place(for: op.id, \.id, actors)
-    if place == settled.count || settled.count < Self.longCount {
-      settled.insert(op, at: place)
-    } else {
-      late.insert(LateOp(place: place, op: op), at: late.place(for: op.id, \.op.id, actors))
-      if late.count > Self.maximumLateCount { (settled, late) = (ops, []) }
-    }
+    stored.insert(op, actors)
     if op.isValue { present.insert(op.id, actors) }
   }
 
   /// Adds operations, with all operations that came after them, at the end.
   mutating func append(_ more: [StoredOp]) {
-    (settled, late) = (ops + more, [])
+    stored = SortedOps(ops + more)
     settle()
   }
 
   /// Records that an operation came after those with `ids`. Ignores unknown ids.
   mutating func addSuccessor(_ successor: StoredOp, to ids: [OpId], actors: ActorTable) {
     for id in ids {
-      let isIncrement: Bool
-      if let index = settled.index(of: id, \.id) {
-        isIncrement = settled[index].add(successor, actors)
-      } else if let index = late.index(of: id, \.op.id) {
-        isIncrement = late[index].op.add(successor, actors)
-      } else {
-        continue
-      }
+      guard let isIncrement = stored.update(id, { $0.add(successor, actors) }) else { continue }
       if !isIncrement { present.remove(id, actors) }
     }
   }
@@ -141,19 +105,20 @@ struct Slot: Equatable {
 
   /// Determines what is visible now, and the values of counters.
   private mutating func settle() {
-    var visible: [OpId] = []
-    for index in settled.indices where settled[index].isValue {
+    var visible: [OpId] = [], counters: [OpId: Int64] = [:]
+    for op in stored where op.isValue {
       var isOverruled = false, raised: Int64 = 0
-      for successor in settled[index].successors {
-        if settled[index].isCounter, let op = self[successor], op.action == .increment {
-          raised &+= op.value.incrementBy
+      for successor in op.successors {
+        if op.isCounter, let increment = self[successor], increment.action == .increment {
+          raised &+= increment.value.incrementBy
         } else {
           isOverruled = true
         }
       }
-      settled[index].raised = raised
-      if !isOverruled { visible.append(settled[index].id) }
+      if op.isCounter { counters[op.id] = raised }
+      if !isOverruled { visible.append(op.id) }
     }
+    for (id, raised) in counters { stored.update(id) { $0.raised = raised } }
     present = PresentOps(visible)
   }
 

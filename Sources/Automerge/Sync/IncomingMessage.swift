@@ -15,8 +15,10 @@ package final class IncomingMessage: @unchecked Sendable {
   /// The message without the changes.
   let header: SyncMessage
   /// The chargeable bytes since the last call of `takeExcess`: what was inflated, or repeated strings stood for, beyond what text
-  /// inflates to, and the text of large changes.
+  /// inflates to, the text of large changes, and operations that take hardly any bytes.
   private var excessByteCount = 0
+  /// How many operations other than typing and deleting there were beyond one for each byte.
+  private(set) var denseOpCount = 0
 
   private let chunks: ArraySlice<UInt8>
   private var reader: ChunkReader
@@ -52,10 +54,27 @@ package final class IncomingMessage: @unchecked Sendable {
     static let inflatedRatio = 4
     /// Data that inflate to at most so many times their size are free.
     static let freeRatio = 8
+    /// What each operation other than typing and deleting is charged beyond one for each byte. A run-length encoded table can claim
+    /// a thousand of them in one byte.
+    static let denseOpByteCount = 64
     /// A change is applied as a whole; text in it beyond this size is charged like inflated data.
     static let textOfChange = 4 << 20
     /// How many changes, and pieces of bundles, are searched for those that their author has vouched for.
     static let surveyed = 1 << 17
+  }
+
+  /// The chunks of a file, as if a peer had sent them.
+  ///
+  /// - Parameter inflatedByteCount: how many bytes they may inflate to
+  init(chunks: ArraySlice<UInt8>, inflatingAtMost inflatedByteCount: Int) {
+    (header, self.chunks, known) = (SyncMessage(), chunks, [])
+    (inflatedLeft, surveyedLeft) = (inflatedByteCount, 0)
+    reader = ChunkReader(chunks)
+  }
+
+  /// How many bytes a file may inflate to.
+  static func inflatedByteCount(ofFile stored: Int) -> Int {
+    max(Limit.inflatedByteCount, FormatLimits.inflatedRatio * stored)
   }
 
   /// Throws `FormatError` if the bytes are not a message.
@@ -143,15 +162,25 @@ package final class IncomingMessage: @unchecked Sendable {
     switch chunk.kind {
     case .change, .compressedChange:
       let change = try ChangeDecoder.decode(chunk, atMost: Limit.piecesOfChange)
+      chargeDense(change.others.count, in: chunk)
       excessByteCount += max(0, change.text.count - Limit.textOfChange)
       excessByteCount += max(0, change.repeatedByteCount - Limit.freeRatio * chunk.body.count)
       portion.append(change, byteCount: chunk.body.count)
     case .bundle:
-      for change in try changes(of: chunk, &inflatedLeft) { portion.append(change, byteCount: change.text.count) }
+      let changes = try changes(of: chunk, &inflatedLeft)
+      chargeDense(changes.reduce(0) { $0 + $1.others.count }, in: chunk)
+      for change in changes { portion.append(change, byteCount: change.text.count) }
     case .document:
       let loaded = if let known = documents.removeValue(forKey: chunk.hash) { known } else { try load(chunk) }
+      chargeDense(loaded.log.others.count, in: chunk)
       if isFirst, known.isEmpty { portion.loaded = loaded } else { begin(listing: loaded) }
     }
+  }
+
+  private func chargeDense(_ opCount: Int, in chunk: Chunk) {
+    let count = max(0, opCount - chunk.body.count)
+    denseOpCount += count
+    excessByteCount += Limit.denseOpByteCount * count
   }
 
   private func load(_ chunk: Chunk) throws(LoadError) -> DocumentDecoder.Loaded {

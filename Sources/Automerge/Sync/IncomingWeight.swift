@@ -8,6 +8,8 @@ package struct IncomingWeight {
   /// Source of all limits: PeerProtocol.md, "Expensive changes".
   static let lightByteCount = 32 << 10
   static let lightOpCount = 4096
+  /// How many more operations than bytes a message may have.
+  static let lightDenseOpCount = 64
   static let lightDocumentByteCount = 1 << 10
   /// How many bytes the columns of a document may inflate to: they are inflated here and once more by the decoder. As many may the
   /// repeated strings of a message stand for.
@@ -25,6 +27,7 @@ package struct IncomingWeight {
     // Bytes that are not a message are refused at once.
     guard let header = SyncHeader(message) else { return true }
     var (reader, weight) = (header.changes, IncomingWeight())
+    weight.opsLeft = min(lightOpCount, message.count + lightDenseOpCount)
     for _ in 0..<header.changeCount {
       guard let chunk = try? reader.lengthPrefixed() else { return true }
       guard (try? weight.weigh(chunk)) != nil else { return false }

@@ -48,7 +48,7 @@ enum ImportedFile: Sendable {
 
   private static func load(_ data: Data) throws(NotesError) -> Document {
     do {
-      return try Document(data)
+      return try Document(foreign: data)
     } catch {
       throw NotesError(
         .notANote, "The file is damaged, or is not an Automerge document: \(error.localizedDescription).")

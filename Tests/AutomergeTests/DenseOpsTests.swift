@@ -1,0 +1,70 @@
+import Foundation
+import Testing
+
+@testable import Automerge
+
+/// A few bytes can claim very many operations, each of which takes half a kilobyte of memory.
+struct DenseOpsTests {
+  private func message(of chunks: [[UInt8]]) -> Data {
+    var message = SyncMessage()
+    message.changes = chunks.map { $0[...] }
+    return Data(message.encoded)
+  }
+
+  private func forged(changes count: UInt8) -> [[UInt8]] {
+    (0..<count).map { ForgedChunk.change(puts: 60_000, key: "k", actor: $0) }
+  }
+
+  @Test func aMessageOfManyMoreOperationsThanBytesIsNotLight() {
+    #expect(IncomingWeight.isLight(message(of: [ForgedChunk.change(puts: 100, key: "k")])))
+    #expect(!IncomingWeight.isLight(message(of: [ForgedChunk.change(puts: 200, key: "k")])))
+    let long = String(repeating: "k", count: 500)
+    #expect(IncomingWeight.isLight(message(of: [ForgedChunk.change(puts: 200, key: long)])))
+  }
+
+  @Test func aPeerPaysForOperationsBeyondOneForEachByte() throws {
+    let chunk = ForgedChunk.change(puts: 1000, key: "k")
+    let byteCount = try ChunkReader.all(chunk[...])[0].body.count
+    let incoming = try IncomingMessage(message(of: [chunk]), known: [])
+    #expect(incoming.nextPortion()?.changes.count == 1)
+    // The keys that stand for a thousand bytes are paid for as well.
+    let excess = incoming.takeExcess() - 64 * incoming.denseOpCount
+    #expect(incoming.denseOpCount == 1000 - byteCount && (0..<1000).contains(excess))
+    let honest = try IncomingMessage(
+      message(of: [ForgedChunk.change(puts: 500, key: String(repeating: "k", count: 500))]), known: [])
+    #expect(honest.nextPortion() != nil && honest.denseOpCount == 0)
+  }
+
+  @Test func aForeignFileOfAFewBytesCannotHoldAnyNumberOfOperations() throws {
+    let file = Data(forged(changes: 3).joined())
+    #expect(file.count < 200)
+    #expect(throws: LoadError.format(.tooMany(limit: 100_000, at: 0))) {
+      try Document(foreign: file, denseOpsAtMost: 100_000)
+    }
+    #expect(try Document(foreign: file).getHistory().count == 3)
+  }
+
+  @Test func aForeignFileIsTheDocumentThatItWouldBeOtherwise() throws {
+    let document = Document()
+    let text = try document.putObject(obj: .ROOT, key: "text", ty: .Text)
+    try document.spliceText(obj: text, start: 0, delete: 0, value: "Bread")
+    let saved = document.save()
+    try document.spliceText(obj: text, start: 5, delete: 0, value: " and olives")
+    let file = saved + document.encodeNewChanges()
+    let loaded = try Document(foreign: file)
+    #expect(loaded.heads() == document.heads())
+    #expect(try loaded.text(obj: text) == "Bread and olives")
+    #expect(try Document(foreign: document.save()).heads() == document.heads())
+    #expect(throws: LoadError.self) { try Document(foreign: Data("no document".utf8)) }
+  }
+
+  @Test func aDocumentTakesAllOfSuchChangesOrNone() throws {
+    let document = Document()
+    #expect(throws: LoadError.format(.tooMany(limit: 1 << 20, at: 0))) {
+      try document.applyEncodedChanges(encoded: Data(forged(changes: 20).joined()))
+    }
+    #expect(document.getHistory().isEmpty)
+    try document.applyEncodedChanges(encoded: Data(forged(changes: 2).joined()))
+    #expect(document.getHistory().count == 2)
+  }
+}
