@@ -44,31 +44,6 @@ extension Document {
     }
   }
 
-  /// Loads a file that another person may have made: like `init(_:)`, but with a peer's limits, so that a small file can take neither
-  /// gigabytes of memory nor minutes.
-  ///
-  /// Throws `LoadError` if none of its chunks can be used, or if it has too many operations for its size.
-  ///
-  /// - Parameter limit: how many operations other than typing and deleting it may have beyond one for each byte.
-  package convenience init(foreign file: Data, denseOpsAtMost limit: Int = 1 << 19) throws {
-    self.init()
-    let incoming = IncomingMessage(
-      chunks: Array(file)[...], inflatingAtMost: IncomingMessage.inflatedByteCount(ofFile: file.count))
-    while let portion = incoming.nextPortion() {
-      guard incoming.denseOpCount <= limit else { throw LoadError.format(.tooMany(limit: limit, at: 0)) }
-      replacingCore { core in
-        var edits: TextEditCollector?, filter: AuthorFilter?
-        do throws(LoadError) {
-          core = try core.take(portion, edits: &edits, filter: &filter)
-          incoming.noteGood()
-        } catch {
-          incoming.note(error)
-        }
-      }
-    }
-    if let error = incoming.firstError, !incoming.isAnyGood { throw error }
-  }
-
   /// Everything that is in the document now.
   package var historyMark: HistoryMark {
     withState { state in

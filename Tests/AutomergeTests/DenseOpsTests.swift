@@ -28,20 +28,20 @@ struct DenseOpsTests {
     let incoming = try IncomingMessage(message(of: [chunk]), known: [])
     #expect(incoming.nextPortion()?.changes.count == 1)
     // The keys that stand for a thousand bytes are paid for as well.
-    let excess = incoming.takeExcess() - 64 * incoming.denseOpCount
-    #expect(incoming.denseOpCount == 1000 - byteCount && (0..<1000).contains(excess))
+    let excess = incoming.takeExcess() - 64 * incoming.charges.denseOpCount
+    #expect(incoming.charges.denseOpCount == 1000 - byteCount && (0..<1000).contains(excess))
     let honest = try IncomingMessage(
       message(of: [ForgedChunk.change(puts: 500, key: String(repeating: "k", count: 500))]), known: [])
-    #expect(honest.nextPortion() != nil && honest.denseOpCount == 0)
+    #expect(honest.nextPortion() != nil && honest.charges.denseOpCount == 0)
   }
 
   @Test func aForeignFileOfAFewBytesCannotHoldAnyNumberOfOperations() throws {
     let file = Data(forged(changes: 3).joined())
     #expect(file.count < 200)
     #expect(throws: LoadError.format(.tooMany(limit: 100_000, at: 0))) {
-      try Document(foreign: file, denseOpsAtMost: 100_000)
+      try ForeignFile.load(file, denseOpsAtMost: 100_000)
     }
-    #expect(try Document(foreign: file).getHistory().count == 3)
+    #expect(try ForeignFile.load(file).getHistory().count == 3)
   }
 
   @Test func aForeignFileIsTheDocumentThatItWouldBeOtherwise() throws {
@@ -51,11 +51,11 @@ struct DenseOpsTests {
     let saved = document.save()
     try document.spliceText(obj: text, start: 5, delete: 0, value: " and olives")
     let file = saved + document.encodeNewChanges()
-    let loaded = try Document(foreign: file)
+    let loaded = try ForeignFile.load(file)
     #expect(loaded.heads() == document.heads())
     #expect(try loaded.text(obj: text) == "Bread and olives")
-    #expect(try Document(foreign: document.save()).heads() == document.heads())
-    #expect(throws: LoadError.self) { try Document(foreign: Data("no document".utf8)) }
+    #expect(try ForeignFile.load(document.save()).heads() == document.heads())
+    #expect(throws: LoadError.self) { try ForeignFile.load(Data("no document".utf8)) }
   }
 
   @Test func aDocumentTakesAllOfSuchChangesOrNone() throws {

@@ -14,19 +14,13 @@ package final class IncomingMessage: @unchecked Sendable {
 
   /// The message without the changes.
   let header: SyncMessage
-  /// The chargeable bytes since the last call of `takeExcess`: what was inflated, or repeated strings stood for, beyond what text
-  /// inflates to, the text of large changes, and operations that take hardly any bytes.
-  private var excessByteCount = 0
-  /// How many operations other than typing and deleting there were beyond one for each byte.
-  private(set) var denseOpCount = 0
+  private(set) var charges = IncomingCharges()
 
   private let chunks: ArraySlice<UInt8>
   private var reader: ChunkReader
   /// How many bytes may still be inflated, and how many of them a second time, by `widening`.
   private var inflatedLeft: Int
   private var surveyedLeft: Int
-  /// What `widening` was charged for, so that the portions need not be.
-  private var prepaidByteCount = 0
   /// The changes that the document had when the message came.
   private var known: [ChangeHash]
   private var knownSet: Set<ChangeHash>?
@@ -52,13 +46,6 @@ package final class IncomingMessage: @unchecked Sendable {
     /// How many bytes a message may inflate to, unless it is large itself.
     static let inflatedByteCount = 64 << 20
     static let inflatedRatio = 4
-    /// Data that inflate to at most so many times their size are free.
-    static let freeRatio = 8
-    /// What each operation other than typing and deleting is charged beyond one for each byte. A run-length encoded table can claim
-    /// a thousand of them in one byte.
-    static let denseOpByteCount = 64
-    /// A change is applied as a whole; text in it beyond this size is charged like inflated data.
-    static let textOfChange = 4 << 20
     /// How many changes, and pieces of bundles, are searched for those that their author has vouched for.
     static let surveyed = 1 << 17
   }
@@ -70,11 +57,6 @@ package final class IncomingMessage: @unchecked Sendable {
     (header, self.chunks, known) = (SyncMessage(), chunks, [])
     (inflatedLeft, surveyedLeft) = (inflatedByteCount, 0)
     reader = ChunkReader(chunks)
-  }
-
-  /// How many bytes a file may inflate to.
-  static func inflatedByteCount(ofFile stored: Int) -> Int {
-    max(Limit.inflatedByteCount, FormatLimits.inflatedRatio * stored)
   }
 
   /// Throws `FormatError` if the bytes are not a message.
@@ -138,61 +120,42 @@ package final class IncomingMessage: @unchecked Sendable {
   private func nextChunk() throws(LoadError) -> Chunk? {
     let before = reader.offset
     reader.inflateBudget = inflatedLeft
-    defer { charge(&inflatedLeft, leaving: reader.inflateBudget, stored: reader.offset - before) }
+    defer { charges.addInflated(to: &inflatedLeft, leaving: reader.inflateBudget, stored: reader.offset - before) }
     do throws(FormatError) { return try reader.next()?.get() } catch { throw .format(error) }
   }
 
-  /// Takes from a budget what was inflated, whether it was any good or not.
-  private func charge(_ budget: inout Int, leaving left: Int, stored: Int) {
-    let excess = max(0, budget - left - Limit.freeRatio * stored)
-    let prepaid = min(excess, prepaidByteCount)
-    prepaidByteCount -= prepaid
-    excessByteCount += excess - prepaid
-    budget = left
-  }
-
   /// Returns the chargeable bytes since the last call.
-  package func takeExcess() -> Int {
-    defer { excessByteCount = 0 }
-    return excessByteCount
-  }
+  package func takeExcess() -> Int { charges.take() }
 
   private func add(_ chunk: Chunk, to portion: inout ChangePortion) throws(LoadError) {
     defer { isFirst = false }
     switch chunk.kind {
     case .change, .compressedChange:
       let change = try ChangeDecoder.decode(chunk, atMost: Limit.piecesOfChange)
-      chargeDense(change.others.count, in: chunk)
-      excessByteCount += max(0, change.text.count - Limit.textOfChange)
-      excessByteCount += max(0, change.repeatedByteCount - Limit.freeRatio * chunk.body.count)
+      charges.addOps(change.others.count, in: chunk)
+      charges.addText(of: change, in: chunk)
       portion.append(change, byteCount: chunk.body.count)
     case .bundle:
       let changes = try changes(of: chunk, &inflatedLeft)
-      chargeDense(changes.reduce(0) { $0 + $1.others.count }, in: chunk)
+      charges.addOps(changes.reduce(0) { $0 + $1.others.count }, in: chunk)
       for change in changes { portion.append(change, byteCount: change.text.count) }
     case .document:
       let loaded = if let known = documents.removeValue(forKey: chunk.hash) { known } else { try load(chunk) }
-      chargeDense(loaded.log.others.count, in: chunk)
+      charges.addOps(loaded.log.others.count, in: chunk)
       if isFirst, known.isEmpty { portion.loaded = loaded } else { begin(listing: loaded) }
     }
   }
 
-  private func chargeDense(_ opCount: Int, in chunk: Chunk) {
-    let count = max(0, opCount - chunk.body.count)
-    denseOpCount += count
-    excessByteCount += Limit.denseOpByteCount * count
-  }
-
   private func load(_ chunk: Chunk) throws(LoadError) -> DocumentDecoder.Loaded {
     var left = inflatedLeft
-    defer { charge(&inflatedLeft, leaving: left, stored: chunk.body.count) }
+    defer { charges.addInflated(to: &inflatedLeft, leaving: left, stored: chunk.body.count) }
     return try DocumentDecoder.decode(
       chunk, inflating: &left, opsAtMost: max(Limit.otherOpsOfDocument, chunk.body.count))
   }
 
   private func changes(of bundle: Chunk, _ budget: inout Int) throws(LoadError) -> [DecodedChange] {
     var left = budget
-    defer { charge(&budget, leaving: left, stored: bundle.body.count) }
+    defer { charges.addInflated(to: &budget, leaving: left, stored: bundle.body.count) }
     return try BundleDecoder.decode(bundle, inflating: &left)
   }
 
@@ -234,7 +197,7 @@ package final class IncomingMessage: @unchecked Sendable {
   /// - Parameter isOver: asked before each chunk; whether the result is no longer needed
   package func widening(_ filter: AuthorFilter, unless isOver: () -> Bool = { false }) -> AuthorFilter {
     guard filter.attested.contains(where: { !$0.value.isEmpty }) else { return filter }
-    defer { prepaidByteCount = excessByteCount }
+    defer { charges.prepay() }
     var survey = Survey()
     var reader = ChunkReader(chunks)
     while !reader.isAtEnd {
@@ -242,7 +205,7 @@ package final class IncomingMessage: @unchecked Sendable {
       let before = reader.offset
       reader.inflateBudget = surveyedLeft
       let next = reader.next()
-      charge(&surveyedLeft, leaving: reader.inflateBudget, stored: reader.offset - before)
+      charges.addInflated(to: &surveyedLeft, leaving: reader.inflateBudget, stored: reader.offset - before)
       guard let chunk = try? next?.get() else { continue }
       switch chunk.kind {
       case .change, .compressedChange: survey.add(chunk)

@@ -48,7 +48,7 @@ enum ImportedFile: Sendable {
 
   private static func load(_ data: Data) throws(NotesError) -> Document {
     do {
-      return try Document(foreign: data)
+      return try ForeignFile.load(data)
     } catch {
       throw NotesError(
         .notANote, "The file is damaged, or is not an Automerge document: \(error.localizedDescription).")
