@@ -173,16 +173,17 @@ final class FileReconciler {
   private func settledFile(_ path: String, _ record: NoteRecord, _ note: NoteDocument) async throws -> FileSight {
     let (base, shape) = (record.fileBase, record.shape)
     while true {
-      let date = environment.clock.date
+      let (date, start) = (environment.clock.date, environment.clock.now)
       let sight = try await environment.files.look(path, since: nil)
       let dates = date...max(date, environment.clock.date)
-      guard case .found(let bytes, let mark) = sight, let rest = mark.timeUntilSettled(readFrom: dates) else {
-        return sight
-      }
+      guard case .found(let bytes, let mark) = sight else { return sight }
+      let untilQuiet = openFiles.timeUntilQuiet(record.key, at: start)
+      let rest = max(mark.timeUntilSettled(readFrom: dates).map { .seconds($0) } ?? .zero, untilQuiet)
+      guard rest > .zero else { return sight }
       if let contents = try? await FileContents.reading(bytes, known: shape), holds(contents, base, note) {
         return sight
       }
-      guard await environment.clock.pause(for: .seconds(rest)) else { return sight }
+      guard await environment.clock.pause(for: rest) else { return sight }
     }
   }
 

@@ -39,9 +39,6 @@ final class OpenFile {
   /// next look.
   private var turn: (any NoteClaim)?
   private var planned: (any ScheduledAction)?
-  /// When the system last reported that the file was written. The file's own date may be another calendar's: this machine's
-  /// before it was set, or a file server's.
-  private var reportedAt: Duration?
   /// The text object that the buffer has open. A meeting's item that is moved gets another one, and the buffer follows.
   private var content: ObjId
 
@@ -122,10 +119,7 @@ final class OpenFile {
   func opened(with base: TextBase) { claims.all.append(FileClaims.Claim(base: base, isWritten: false)) }
 
   /// Call when the file may have been written.
-  func changed() {
-    reportedAt = environment.clock.now
-    lookLater()
-  }
+  func changed() { lookLater() }
 
   private func lookLater() {
     planned?.cancel()
@@ -406,8 +400,7 @@ final class OpenFile {
 
   /// Whether the file was complete when it was read.
   private func isComplete(_ mark: FileMark, readFrom dates: ClosedRange<Date>, since start: Duration) -> Bool {
-    let isQuiet = reportedAt.map { start - $0 >= Self.quietTime } ?? true
-    return isQuiet && mark.timeUntilSettled(readFrom: dates) == nil
+    files.timeUntilQuiet(key, at: start) == .zero && mark.timeUntilSettled(readFrom: dates) == nil
   }
 
   /// What the file holds, merged by what it is known to have held, or by what the editor says that it has written since: a

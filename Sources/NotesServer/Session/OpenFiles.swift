@@ -18,6 +18,9 @@ final class OpenFiles {
   /// Takes over files that their editor has closed.
   weak var planner: (any WorkingFilePlanner)?
   private var files: [NoteKey: OpenFile] = [:]
+  /// When the system last reported that a file was written, whether or not an editor had it open. The file's own date may be
+  /// another calendar's: this machine's before it was set, or a file server's.
+  private var reports: [NoteKey: Duration] = [:]
 
   init(_ environment: ServiceEnvironment, _ recoveredTexts: RecoveredTexts) {
     (self.environment, self.recoveredTexts) = (environment, recoveredTexts)
@@ -37,9 +40,15 @@ final class OpenFiles {
 
   /// Call when this file may have been written. False if the note is not open here.
   func changed(_ key: NoteKey) -> Bool {
+    reports[key] = environment.clock.now
     guard environment.openNotes.contains(key), let file = files[key] else { return false }
     file.changed()
     return true
+  }
+
+  /// How much longer than until this time a program may be writing to the file, by the reports of the system.
+  func timeUntilQuiet(_ key: NoteKey, at time: Duration) -> Duration {
+    reports[key].map { max(.zero, OpenFile.quietTime - (time - $0)) } ?? .zero
   }
 
   /// Returns when this file's content is known.

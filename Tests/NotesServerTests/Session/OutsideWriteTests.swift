@@ -102,6 +102,38 @@ import Testing
     #expect(texts.all == ["tea\nmilk\n"])
   }
 
+  /// The system reported it just before the buffer was attached.
+  @Test func norDoesItReachABufferThatOutlivesItsService() async throws {
+    let note = try await WatchedNote(seed: 71)
+    try await note.open()
+    try await note.handle.flush()
+    let texts = TextsSeen(of: note)
+    note.write("tea\nmi")
+    note.service.open(note.uri, "tea\n", reattach: true, run: note.service.service.run)
+    let key = NoteKey(note.id)
+    try await note.service.waitAsTimeStands(for: "the first look") {
+      note.service.binding(note.uri) != nil && !note.service.service.openFiles.isBusy(key)
+    }
+    note.write("tea\nmilk\n")
+    try await note.wait(for: "the line") { note.text == "tea\nmilk\n" }
+    #expect(texts.all == ["tea\nmilk\n"])
+  }
+
+  /// Nor a note that no buffer shows, when that changes at the same time.
+  @Test func norDoesItReachANoteThatIsNotOpen() async throws {
+    let note = try await WatchedNote(seed: 72)
+    let texts = TextsSeen(of: note)
+    let looks = Mutex(0)
+    note.service.files.onLook.withLock { $0 = { _ in looks.withLock { $0 += 1 } } }
+    note.write("tea\nmi")
+    let work = Task { try await note.service.service.fileSync.synchronize(note.handle) }
+    try await note.service.waitAsTimeStands(for: "the first look") { looks.withLock { $0 } > 0 }
+    note.write("tea\nmilk\n")
+    try await note.wait(for: "the line") { note.text == "tea\nmilk\n" }
+    try await work.value
+    #expect(texts.all == ["tea\nmilk\n"])
+  }
+
   @Test func theWordsOfAnOpenNoteOutliveTheRemovalOfItsFile() async throws {
     let note = try await WatchedNote(seed: 64)
     try await note.open()
