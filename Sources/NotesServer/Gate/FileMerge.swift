@@ -81,9 +81,16 @@ struct FileMerge: Hashable, Sendable {
         lacking: TextDiff.delta(from: file, to: merged, placement: .withinLines))
       return
     }
+    guard hasRepeats else {
+      self.init(splices: carried.splices, lacking: lacking)
+      return
+    }
+    // By way of the base, the file would lose its own new lines and get them again: if the person at a buffer with this text
+    // deleted one of them, only the line that is lost anyway would be deleted.
+    let merged = carried.applied(to: document)
     self.init(
       splices: carried.splices,
-      lacking: hasRepeats ? whole.inverted.composed(with: rest).composed(with: lacking) : lacking)
+      lacking: TextDiff.delta(from: file, to: merged, finest: .words, placement: .withinLines))
   }
 }
 

@@ -14,6 +14,18 @@ struct FileMergeTests {
     return String(decoding: merged, as: UTF8.self)
   }
 
+  /// A person who deletes one of these lines in a buffer with the file's text deletes it from the note.
+  @Test(arguments: [
+    ("tea\nham\nmilk\n", "tea\noats\nmilk\n", "tea\nmilk\nbread\n"),
+    ("a\nold\nb\nc\n", "x\na\nnew\nb\ny\nc\nz\n", "a\nb\nmore\nc\nlast\n"),
+  ])
+  func theWayFromTheFileKeepsItsNewLines(base: String, ours: String, theirs: String) {
+    let (base, ours, theirs) = (Array(base.utf8), Array(ours.utf8), Array(theirs.utf8))
+    let way = TextDiff.delta(from: base, to: ours, finest: .words, placement: .withinLines)
+    let merge = FileMerge(base: base, way: way, document: ours, file: theirs)
+    #expect(merge.lacking.deletedBytes == 0)
+  }
+
   @Test(arguments: [
     ("a\nb\n", "x a\nb\n", "a\nb\nc\n", "x a\nb\nc\n"),
     ("a\nb\n", "a\nb\n", "a\n", "a\n"),
