@@ -81,7 +81,7 @@ extension Simulation {
     guard words.remove(word) != nil else { return }
     deleted.insert(word)
     (injector.deleters[word], injector.deletionBuffers[word]) = (person.name, buffer)
-    note("\(person.name) deletes \(word)")
+    note("\(person.name) deletes \(word) of \(buffer.text.string.debugDescription)")
     buffer.edit(range, with: "")
     buffer.flush()
     report.deletions += 1
