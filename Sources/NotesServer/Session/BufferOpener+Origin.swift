@@ -47,7 +47,18 @@ extension BufferOpener {
     if case .stayed(let left) = origin { origin = .stayed(left + early) }
     if origin.isFile { _ = try await service.environment.catchUp(handle) }
     guard let note = NoteDocument(handle.document, item: key.item) else { return nil }
-    let (buffer, splices) = merge(note, handle, key.item, origin).open(version: 0, text: opened)
+    var merge = merge(note, handle, key.item, origin)
+    var (buffer, splices) = merge.open(version: 0, text: opened)
+    if origin.mayBeKnownElsewhere, !splices.isEmpty {
+      // An editor may have written it, and the power have failed before the store knew that.
+      let possible = try await service.notebook.editorTexts(of: key)
+      if case .stayed(let left) = origin { origin = .stayed(left + possible) }
+      merge = self.merge(note, handle, key.item, origin, possible: origin.isFile ? possible : [])
+      (buffer, splices) = merge.open(version: 0, text: opened)
+    }
+    if origin.isDoubtful, !splices.isEmpty, let way = merge.wayThroughStage(opened, of: heldByFile(note, key)) {
+      return TextBase(heads: handle.document.heads(), steps: [way], object: note.textObject)
+    }
     if origin.isDoubtful, splices.contains(where: { $0.deleteUTF8 > 0 }) {
       service.recoveredTexts.keepSoon(
         key.document, "an old buffer replaced parts of it", DocumentText(note).allUTF8)
@@ -63,6 +74,22 @@ extension BufferOpener {
     return TextBase(heads: handle.document.heads(), steps: [buffer.clientToDocument], object: note.textObject)
   }
 
+  /// The origin of a text that its editor read from the file between two contents that are known; nil if it is none, or certain.
+  func stage(
+    _ text: [UInt8], _ key: NoteKey, _ handle: DocHandle, _ origin: BufferOrigin
+  ) async -> BufferOrigin? {
+    guard case .stayed = origin, let note = NoteDocument(handle.document, item: key.item) else { return nil }
+    let heads = handle.document.heads()
+    let way = await merge(note, handle, key.item, origin).wayThroughStageOffLoop(text, of: heldByFile(note, key))
+    guard let way, handle.document.heads() == heads else { return nil }
+    return .known(TextBase(heads: heads, steps: [way], object: note.textObject), object: note.textObject)
+  }
+
+  /// What the file is known to have contained since the note has this text object, latest first.
+  func heldByFile(_ note: NoteDocument, _ key: NoteKey) -> [TextBase] {
+    (service.notebook[key]?.fileBases ?? []).filter { $0.object == nil || $0.object == note.textObject }
+  }
+
   /// Checks whether the file contains an earlier state of a buffer that has outlived its service; nil if not.
   func savedMeanwhile(
     _ text: [UInt8], _ key: NoteKey, _ handle: DocHandle, _ origin: BufferOrigin
@@ -75,8 +102,7 @@ extension BufferOpener {
     else { return nil }
     let merge = merge(note, handle, key.item, origin)
     // The process that merged it may have written other people's words to the file since.
-    let bases = (service.notebook[key]?.fileBases ?? []).filter { $0.object == nil || $0.object == note.textObject }
-    if let base = await merge.grewOffLoop(into: text, throughOneOf: bases) { return .isTakenIn(base) }
+    if let base = await merge.grewOffLoop(into: text, throughOneOf: heldByFile(note, key)) { return .isTakenIn(base) }
     let file = contents.text(besides: text)
     return await merge.grewOffLoop(into: text, through: file).map { .isNews($0) }
   }

@@ -121,6 +121,10 @@ final class BufferOpener {
           merged = await mergedOffLoop(
             text, handle, record.item, origin ?? found, version: version, possible: found.isFile ? possible : [])
         }
+        if !(merged?.splices ?? []).isEmpty, let stage = await stage(text, record.key, handle, origin ?? .file) {
+          origin = stage
+          merged = await mergedOffLoop(text, handle, record.item, stage, version: version)
+        }
         try withExtendedLifetime(claim) {
           try attach(
             uri: uri, handle: handle, item: record.item, origin ?? .file, opening: opening.number, merged: merged,

@@ -219,14 +219,21 @@ struct ThreeWayMerge: Sendable {
     }
   }
 
-  /// For a text that is older than what others wrote: the base of which it lacks least, plus the later changes that it
-  /// contains.
+  /// For a text that is older than what others wrote: the base of which it lacks least that the document still has, plus the
+  /// later changes that it contains.
   private func leastDeleting(_ bases: [TextBase], _ text: [UInt8], isFile: Bool) -> Found? {
     bases.compactMap { base -> Found? in
       guard let whole = candidates(of: base).first else { return nil }
       let found = compare(text, isFile: isFile, whole.way, base, isWholeBase: true)
       return withShownChanges(found, by: nil, text, isFile: isFile)
-    }.min { ($0.deletedBytes, $0.distance) < ($1.deletedBytes, $1.distance) }
+    }.map { (found: $0, lost: bytesLost(by: text, since: $0)) }
+      .min { ($0.lost, $0.found.distance) < ($1.lost, $1.found.distance) }?.found
+  }
+
+  /// How much of what the text lacks of the found one the document still has, and would lose.
+  private func bytesLost(by text: [UInt8], since found: Found) -> Int {
+    guard found.deletedBytes > 0 else { return 0 }
+    return TextDiff.delta(from: old(found.way), to: text).transformed(over: found.way).mine.deletedBytes
   }
 
   /// Translates a base of the item's text before it was moved to its present text. Nil if the document does not know
@@ -311,7 +318,7 @@ struct ThreeWayMerge: Sendable {
   }
 
   /// The delta from a base's text to the document's; nil if the document lacks the base's heads.
-  private func wayFromSteps(_ base: TextBase) -> TextDelta? {
+  func wayFromSteps(_ base: TextBase) -> TextDelta? {
     guard note.document.unknown(base.heads).isEmpty, let toNow = way(from: base.heads, andAllBy: nil) else {
       return nil
     }

@@ -168,6 +168,81 @@ import Testing
     #expect(ben.text(of: note.id)?.split(separator: "\n").sorted() == ["bread", "eggs", "milk", "tea"])
   }
 
+  /// No service has read what the file held when the editor read it: the program wrote more at once.
+  @Test(arguments: [true, false]) func whatTheFileHeldForAMomentStaysDeleted(isReattached: Bool) async throws {
+    let (note, ben) = try await shared("tea\n")
+    ben.files[path] = Array("ham\ntea\nmilk\neggs\n".utf8)
+    _ = try await ben.request("notes/open", ["id": .string(note.id.description)])
+    try await ben.wait(for: "the eggs") { ben.text(of: note.id) == "ham\ntea\nmilk\neggs\n" }
+    let content = try #require(NoteDocument(note.document)).content
+    try await ben.wait(for: "them there") { (try? note.document.text(obj: content).utf8.count) == 18 }
+    try note.change { try $0.spliceText(obj: content, start: 8, delete: 5) }
+    try await ben.wait(for: "the deletion in the file") { ben.files[path] == Array("ham\ntea\neggs\n".utf8) }
+    if isReattached {
+      ben.open(
+        uri, "tea\nmilk\nbread\n", reattach: true, run: "5cd1f9de6aa2aa07e472fa81aec16d69", opened: "tea\nmilk\n")
+    } else {
+      ben.open(uri, "tea\nmilk\n")
+    }
+    try await ben.wait(for: "the note") { ben.binding(uri) != nil }
+    try await ben.pass(.seconds(1))
+    #expect(
+      ben.text(of: note.id)?.split(separator: "\n").sorted()
+        == (isReattached ? ["bread", "eggs", "ham", "tea"] : ["eggs", "ham", "tea"]))
+    #expect(try await ben.recoveredTexts() == [], "nothing is in doubt")
+  }
+
+  /// The power failed before the store knew that the editor had written the file; it has what the editor had a moment before.
+  @Test func whatOthersDeletedFromATextThatTheEditorHadWrittenStaysDeleted() async throws {
+    let (note, ben) = try await shared("tea\n")
+    ben.open(uri, "tea\n")
+    try await ben.wait(for: "the note") { ben.binding(uri) != nil }
+    ben.change(uri, "tea\nmilk\n", version: 2)
+    let content = try #require(NoteDocument(note.document)).content
+    try await ben.wait(for: "the milk there") { (try? note.document.text(obj: content)) == "tea\nmilk\n" }
+    try await ben.handle(of: note.id).flush()
+    let next = try await afterACrash(of: ben, note.id, "tea\nmilk\neggs\n") {
+      try note.change { try $0.spliceText(obj: content, start: 4, delete: 5) }
+    }
+    try await next.wait(for: "the deletion") { next.text(of: note.id) == "tea\n" }
+    next.open(
+      uri, "tea\nmilk\neggs\nbread\n", reattach: true, run: "5cd1f9de6aa2aa07e472fa81aec16d69",
+      opened: "tea\nmilk\neggs\n")
+    try await next.wait(for: "the note") { next.binding(uri) != nil }
+    #expect(next.text(of: note.id) == "tea\neggs\nbread\n")
+  }
+
+  /// The program that wrote the line had deleted another one, which others had replaced.
+  @Test func aLineThatIsDeletedAsSoonAsItsFileIsMergedStaysDeleted() async throws {
+    let (note, ben) = try await shared("tea\nham\nmilk\n")
+    try await ben.wait(for: "the file") { ben.files[path] == Array("tea\nham\nmilk\n".utf8) }
+    try await ben.pass(.seconds(5))
+    let content = try #require(NoteDocument(note.document)).content
+    let next = try await afterACrash(of: ben, note.id, "tea\nmilk\nbread\n") {
+      try note.change { try $0.spliceText(obj: content, start: 4, delete: 4, value: "oats\n") }
+    }
+    try await next.wait(for: "the deletion") { next.text(of: note.id) == "tea\noats\nmilk\n" }
+    next.open(uri, "tea\nmilk\nbread\n")
+    next.change(uri, "tea\nmilk\n", version: 2)
+    try await next.wait(for: "the note") { next.binding(uri) != nil }
+    try await next.pass(.seconds(1))
+    #expect(next.text(of: note.id) == "tea\noats\nmilk\n")
+  }
+
+  /// Ben's next service, which has found the note. Another program has written the file, and others have changed the note.
+  private func afterACrash(
+    of ben: ServiceUnderTest, _ id: DocumentId, _ file: String, _ change: () throws -> Void
+  ) async throws -> ServiceUnderTest {
+    world.crash("ben")
+    ben.files[path] = Array(file.utf8)
+    try change()
+    let next = ServiceUnderTest(world, files: ben.files)
+    world.connect("host", "ben")
+    try await next.start()
+    _ = try await next.handle(of: id)
+    return next
+  }
+
   /// The same, and the buffer is closed after the first look, which waits for what the editor may have written.
   @Test func whatWasDeletedBeforeAnyServiceHadOpenedTheBufferStaysDeletedThoughItIsClosedNext() async throws {
     let (note, ben) = try await shared("tea\n")
