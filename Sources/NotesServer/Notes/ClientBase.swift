@@ -44,6 +44,18 @@ struct ClientBase: Hashable {
     return TextBase(heads: base.heads, steps: Array(base.steps[(index + 1)...]))
   }
 
+  /// What the editor may have had: the recorded text, or what the last edits that were sent since have made of it.
+  var texts: [TextBase] {
+    let later = sent.suffix(Self.maximumTexts).reversed().map { TextBase(heads: $0.heads, steps: []) }
+    return ([base] + later).map { text in
+      var text = text
+      text.object = object
+      return text
+    }
+  }
+
+  private static let maximumTexts = 4
+
   /// Whether the same process has recorded `other` of the same buffer after this.
   func isEarlier(than other: ClientBase, in document: Document) -> Bool {
     let (heads, others) = (lastHeads, other.lastHeads)

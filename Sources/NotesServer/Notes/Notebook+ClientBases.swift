@@ -20,11 +20,7 @@ extension Notebook {
   /// What the editors of all processes had of a text when that was last stored, latest first: one may have written it to the
   /// file, over words of another program that it did not show yet, and its service may have been killed before it was told.
   func editorTexts(of key: NoteKey) async throws(StorageError) -> [TextBase] {
-    try await clients(ClientBase.collection, of: key).map { client in
-      var base = client.base
-      base.object = client.object
-      return base
-    }
+    try await clients(ClientBase.collection, of: key).flatMap(\.texts)
   }
 
   /// What the file holds, and what it held before that, latest first.

@@ -134,6 +134,33 @@ import Testing
     #expect(texts.all == ["tea\nmilk\n"])
   }
 
+  /// The editor of another process had written the file after the last edit that its service sent it; then that was killed.
+  @Test func whatOthersDeletedSinceAKilledProcessSentItToItsEditorStaysDeleted() async throws {
+    let note = try await WatchedNote(seed: 73)
+    try await note.open()
+    let content = try #require(NoteDocument(note.handle.document)).content
+    func change(_ offset: Int, delete: Int, insert: String = "") throws {
+      try note.handle.change {
+        try $0.spliceText(obj: content, utf8Offset: offset, deleteUTF8: delete, insert: Array(insert.utf8))
+      }
+    }
+    let before = note.handle.document.heads()
+    try change(4, delete: 0, insert: "ham\n")
+    let peer = note.handle.document.fork(), shared = peer.heads()
+    try change(8, delete: 0, insert: "milk\n")
+    try peer.spliceText(obj: content, start: 4, delete: 4)
+    try note.handle.take(peer.encodeChangesSince(heads: shared))
+    #expect(note.text == "tea\nmilk\n")
+    var client = ClientBase(base: TextBase(heads: before, steps: []), time: note.world.clock.date, opened: 1)
+    client.sent(1, note.handle.document.heads())
+    let item = client.item(NoteKey(note.id), run: "5cd1f9de6aa2aa07e472fa81aec16d69")
+    try await note.service.service.notebook.storage.commit([.save(item)])
+    try change(4, delete: 5)
+    note.write("tea\nmilk\neggs\n")
+    try await note.wait(for: "the eggs") { note.lines.contains("eggs") }
+    #expect(note.text == "tea\neggs\n")
+  }
+
   @Test func theWordsOfAnOpenNoteOutliveTheRemovalOfItsFile() async throws {
     let note = try await WatchedNote(seed: 64)
     try await note.open()
