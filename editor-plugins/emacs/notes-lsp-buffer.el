@@ -175,8 +175,9 @@ are new to it."
     (add-hook hook function nil t))
   ;; The service keeps every word: Emacs need not write backups and auto-save files beside the notes.
   (notes-lsp--choose-auto-save (notes-lsp--current))
-  (setq-local create-lockfiles nil
-              backup-inhibited t
+  (setq-local create-lockfiles nil backup-inhibited t
+              ;; A long title would push what the mode line says of the note off the screen.
+              mode-line-buffer-identification `((-24 ,@(default-value 'mode-line-buffer-identification)))
               global-auto-revert-ignore-buffer t)
   (when (bound-and-true-p auto-revert-mode) (auto-revert-mode -1)))
 
@@ -227,8 +228,12 @@ by the base buffer."
   (when (notes-lsp--current) (notes-lsp--prepare-buffer)))
 
 (defvar-local notes-lsp--left nil
-  "(PATH URI ID) of the note that this buffer was before it got another name.")
+  "(PATH URI ID) of the note that this buffer was before it got another name, or showed bytes.")
 (put 'notes-lsp--left 'permanent-local t)
+
+(defun notes-lsp--remember-left (note)
+  "Let the current buffer become NOTE again when it can."
+  (setq notes-lsp--left (list (notes-lsp--note-visited note) (notes-lsp--note-uri note) (notes-lsp--note-id note))))
 
 (defun notes-lsp--after-rename ()
   "Let go of the note if the buffer visits another file now."
@@ -239,14 +244,12 @@ by the base buffer."
            (notes-lsp--prepare-buffer))
           (t
            (notes-lsp--leave note "renamed")
-           (setq notes-lsp--left
-                 (list (notes-lsp--note-visited note) (notes-lsp--note-uri note)
-                       (notes-lsp--note-id note)))
+           (notes-lsp--remember-left note)
            ;; Emacs itself says now that it has written the file.
            (notes-lsp--soon (notes-lsp--warn "Saved as a plain copy; no longer shared"))))))
 
-(defun notes-lsp--renamed-again ()
-  "Make the buffer its note again if it visits the note's file again.
+(defun notes-lsp--come-back (&rest _)
+  "Make the buffer its note again if it shows the text of the note's file.
 It never had what others wrote in between."
   (pcase-let ((`(,path . ,place) notes-lsp--left))
     (when (and path (equal buffer-file-name path) (not (notes-lsp--current))
@@ -254,7 +257,7 @@ It never had what others wrote in between."
       (setq notes-lsp--left nil)
       (apply #'notes-lsp--attach place))))
 
-(add-hook 'after-set-visited-file-name-hook #'notes-lsp--renamed-again)
+(add-hook 'after-set-visited-file-name-hook #'notes-lsp--come-back)
 
 (defun notes-lsp--reattach ()
   "Open all notes again: the service is new."

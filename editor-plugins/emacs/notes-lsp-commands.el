@@ -63,7 +63,6 @@ Return its buffer."
       (unless (notes-lsp--current)
         (unless (or (buffer-modified-p) (verify-visited-file-modtime))
           (let ((notes-lsp--visiting t)) (revert-buffer t t t)))
-        (when (eq major-mode 'fundamental-mode) (text-mode))
         (notes-lsp--attach (plist-get place :uri) (plist-get place :id)))
       (notes-lsp--opened (notes-lsp--current) place))
     (pop-to-buffer-same-window buffer)

@@ -31,9 +31,10 @@
   (or inhibited (and (notes-lsp--inert-p) t)))
 
 (defun notes-lsp--without-magic (choose &rest arguments)
-  "Call CHOOSE, `set-auto-mode', with ARGUMENTS; a note's mode is that of its name."
+  "Call CHOOSE, `set-auto-mode', with ARGUMENTS.
+A note's mode is that of its name, or else `text-mode'."
   (if (notes-lsp--inert-p)
-      (let (interpreter-mode-alist magic-mode-alist magic-fallback-mode-alist)
+      (let (interpreter-mode-alist magic-mode-alist (magic-fallback-mode-alist '(("" . text-mode))))
         (apply choose arguments))
     (apply choose arguments)))
 

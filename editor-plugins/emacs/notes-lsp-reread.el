@@ -108,6 +108,7 @@ wrote since is not what the user has deleted."
   "Make the current buffer, which shows bytes now, a note no longer."
   (let ((note (notes-lsp--current)))
     (notes-lsp--leave note "bytes")
+    (notes-lsp--remember-left note)
     (notes-lsp--soon (notes-lsp--warn "Bytes are not shared. C-x C-v RET opens the note"))))
 
 (defun notes-lsp--revisit (visit buffer filename &optional nowarn rawfile &rest more)
@@ -137,6 +138,8 @@ It may put the file's text, or its bytes, in place of what BUFFER, a note, has."
       (notes-lsp--read-in note hexlify #'notes-lsp--leave-to-bytes))))
 
 (advice-add 'hexlify-buffer :around #'notes-lsp--hexlify)
+;; The text is back.
+(advice-add 'hexl-mode-exit :after #'notes-lsp--come-back)
 
 (provide 'notes-lsp-reread)
 ;;; notes-lsp-reread.el ends here

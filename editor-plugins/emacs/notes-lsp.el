@@ -130,6 +130,8 @@ While the service is away: as far back as the last edit of another person."
    ((notes-lsp--read-only-p (notes-lsp--current))
     (notes-lsp--refuse notes-lsp--read-only-line))
    ((and notes-lsp-map-undo (notes-lsp--undo-by-service-p))
+    ;; Emacs would undo in the region, and the service undoes in the note.
+    (when (use-region-p) (user-error "Notes: No undo in a region; C-g first for the note"))
     (notes-lsp--ask-to-undo :notes/undo count))
    ((and notes-lsp-map-undo (null buffer-undo-list) (not (eq last-command 'undo)))
     (user-error "Notes: Offline: no more to undo until the service is back"))

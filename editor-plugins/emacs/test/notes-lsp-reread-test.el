@@ -152,6 +152,26 @@ Emacs asks about local variables there, and so runs timers."
     (should (equal notes-test-mirror "saved\nmine\nother\n"))
     (should-error (notes-lsp--attach (notes-lsp--path-uri file)) :type 'user-error)))
 
+(ert-deftest notes-test-a-buffer-that-leaves-hexl-is-the-note-again ()
+  (skip-unless (file-executable-p (expand-file-name hexl-program exec-directory)))
+  (notes-test-with-unsaved
+    (setq buffer-undo-list nil)
+    (notes-test-said-later (hexl-mode))
+    (should notes-lsp--gone)
+    (setq notes-test-sent nil)
+    (hexl-mode-exit)
+    (should-not notes-lsp--gone)
+    (should (setq notes-test-note (notes-lsp--current)))
+    (should (equal (notes-test-methods) '(:textDocument/didOpen)))
+    (should (equal (notes-test-text) "saved\nmine\nother\n"))))
+
+(ert-deftest notes-test-a-note-without-a-mode-of-its-own-is-text-also-when-it-is-read-again ()
+  (notes-test-with "saved\n"
+    (let ((auto-mode-alist nil))
+      (revert-buffer t t)
+      (should (eq major-mode 'text-mode))
+      (should (notes-lsp--current)))))
+
 (ert-deftest notes-test-a-hex-dump-that-is-declined-leaves-the-note ()
   (notes-test-with-unsaved
     (setq notes-test-sent nil buffer-undo-list '((1 . 2)))

@@ -406,6 +406,17 @@
     (cl-decf (notes-lsp--note-unread notes-test-note) notes-lsp--storing-seconds)
     (should (string-search "not stored" (notes-lsp--words notes-test-note)))))
 
+(ert-deftest notes-test-undo-in-a-region-is-refused ()
+  "Emacs would undo there, and the service undoes whatever was typed last."
+  (notes-test-with "abc"
+    (cl-letf (((symbol-function 'notes-lsp--undo-by-service-p) #'always)
+              ((symbol-function 'notes-lsp--ask-to-undo) (lambda (&rest _) (error "Asked"))))
+      (let ((transient-mark-mode t))
+        (set-mark 1)
+        (goto-char 3)
+        (activate-mark)
+        (should-error (notes-lsp-undo 1) :type 'user-error)))))
+
 (ert-deftest notes-test-drain-is-not-entered-twice ()
   (notes-test-with "abc"
     (insert "x")
