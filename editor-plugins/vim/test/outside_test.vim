@@ -97,9 +97,42 @@ def AnotherPersonsCaretMovesNothingUnderAnOperator()
   assert_equal(3, line('$'))
   assert_notmatch('^five', getline(1))
   # It is followed once the command is over.
+  &l:statusline = '%{g:NotesTestRuler()}'
   presence.Show(note, Peers(1))
   Wait('the caret', () => line('.') == 2)
+  assert_equal(2, ruler, 'the status line says where one is')
+  &l:statusline = ''
   NotesFollow
+enddef
+
+# The line in a status line when it was drawn last.
+var ruler = 0
+
+def g:NotesTestRuler(): string
+  ruler = line('.')
+  return ''
+enddef
+
+def AFileWithNulBytesIsSaidToHaveThem()
+  execute 'edit' fake.directory .. '/nul.txt'
+  setline(1, "one\ntwo")
+  NotesAdopt
+  Wait('the reason', () => execute('messages') =~# 'The file has NUL bytes, so it cannot be a note')
+  setlocal nomodified
+enddef
+
+def ReadingAFileAgainReturnsToTheSameWords()
+  final note = Note('Reread', ['one', 'two', 'three'])
+  silent write
+  append(0, 'new')
+  sync.Flush(note, false)
+  cursor(3, 2)
+  edit!
+  const start = {line: 0, character: 0}
+  Say('notes/edit', {uri: note.uri, version: note.version, rev: 1, edits: [
+    {range: {start: start, end: start}, newText: "new\n"}], bytes: note.bytes + 4, cause: 'reload'})
+  Wait('the word', () => getline(1) ==# 'new')
+  assert_equal([3, 2], [line('.'), col('.')])
 enddef
 
 def OneGoesToNoCaretThatComesAfterOneHasMoved()
@@ -271,6 +304,8 @@ verdict.Run([
   ['AnEditThatIsInterruptedIsAppliedInFull', AnEditThatIsInterruptedIsAppliedInFull],
   ['ARestartKillsAServiceThatHangsAndWaitsForItsEnd', ARestartKillsAServiceThatHangsAndWaitsForItsEnd],
   ['AnotherPersonsCaretMovesNothingUnderAnOperator', AnotherPersonsCaretMovesNothingUnderAnOperator],
+  ['AFileWithNulBytesIsSaidToHaveThem', AFileWithNulBytesIsSaidToHaveThem],
+  ['ReadingAFileAgainReturnsToTheSameWords', ReadingAFileAgainReturnsToTheSameWords],
   ['OneGoesToNoCaretThatComesAfterOneHasMoved', OneGoesToNoCaretThatComesAfterOneHasMoved],
   ['ANoteThatIsWipedOutAndOpenedAgainStaysOpen', ANoteThatIsWipedOutAndOpenedAgainStaysOpen],
   ['StatusDoesNotClaimWhatTheServiceHasNotOpened', StatusDoesNotClaimWhatTheServiceHasNotOpened],

@@ -83,6 +83,7 @@ function M.why_no_note(buf)
   if vim.bo[buf].buftype ~= "" then return "Only regular files can be notes" end
   if api.nvim_buf_get_name(buf) == "" then return ":w {file} first: this buffer has no name yet" end
   local lines = table.concat(api.nvim_buf_get_lines(buf, 0, -1, true), " ")
+  if lines:find("[%z\n]") then return "The file has NUL bytes, so it cannot be a note" end
   if vim.bo[buf].binary or text.sendable(lines) ~= lines then return "Not UTF-8: :set fenc=utf-8, :w, retry" end
 end
 
@@ -230,7 +231,11 @@ table.insert(note_of.listeners, {
     on("FileChangedShell", on_changed)
     on("BufWritePre", on_writing)
     on("BufWritePost", on_written)
-    on({ "BufUnload", "BufFilePre" }, function() note_of.flush(note, false) end)
+    on({ "BufUnload", "BufFilePre" }, function()
+      note_of.flush(note, false)
+      note.place = note.buf == api.nvim_get_current_buf()
+        and { text = table.concat(note.shadow, "\n"), view = vim.fn.winsaveview() } or nil
+    end)
     -- A note's file must have the whole text: a part of it would look as if another program had deleted the rest, for
     -- everyone.
     api.nvim_create_autocmd("FileWriteCmd", {
@@ -252,6 +257,14 @@ table.insert(note_of.listeners, {
         vim.schedule(function() say.warn("Saved as a plain copy; no longer shared") end)
       end
     end)
+  end,
+  -- After :edit!, what was not saved is back, and so is the cursor.
+  on_applied = function(note)
+    local place = note.place
+    note.place = nil
+    if place and note.buf == api.nvim_get_current_buf() and table.concat(note.shadow, "\n") == place.text then
+      vim.fn.winrestview(place.view)
+    end
   end,
   -- The buffer has all edits that came before this message. If it equals the file, there is nothing to write.
   on_drained = function(note)

@@ -82,7 +82,13 @@ function M.show_over(lines)
     relative = "editor", style = "minimal", border = "single", width = width, height = height,
     row = math.max(0, math.floor((vim.o.lines - height) / 2) - 2), col = math.max(0, math.floor((vim.o.columns - width) / 2) - 1),
   })
-  local function close() pcall(api.nvim_win_close, window, true) end
+  local ruler = vim.o.ruler
+  -- This window has no status line: its ruler would stay on the last line.
+  vim.o.ruler = false
+  local function close()
+    vim.o.ruler = ruler
+    pcall(api.nvim_win_close, window, true)
+  end
   for _, key in ipairs({ "q", "?", "<Esc>", "<CR>", "<Space>" }) do vim.keymap.set("n", key, close, { buffer = buf, nowait = true }) end
   api.nvim_create_autocmd("WinLeave", { buffer = buf, once = true, callback = close })
 end

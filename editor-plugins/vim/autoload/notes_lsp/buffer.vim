@@ -45,7 +45,7 @@ export def Attach(bufnr: number, uri: string, id: string): dict<any>
     bufnr: bufnr, id: id, uri: uri, path: fnamemodify(bufname(bufnr), ':p'), version: 1, rev: 0, shadow: [''], bytes: 0,
     queue: [], tick: 0, hint: {}, timer: 0, isOpen: false, wasOpen: false, had: [], lastSeen: 0, peers: [], lateCarets: {},
     listener: listener_add(OnChange, bufnr), info: {}, fileStamp: [], fileHash: '', isFileNews: false,
-    read: 0, kept: 0, unread: [], isLate: false,
+    read: 0, kept: 0, unread: [], isLate: false, place: {},
   }
   notes[bufnr] = note
   condition.OnAttach(note)
@@ -279,6 +279,7 @@ def OnUnload(bufnr: number)
   Guarded(bufnr, (note) => {
     sync.Flush(note, false)
     unsent.Keep(note)
+    note.place = bufnr == bufnr() ? {text: copy(note.shadow), view: winsaveview()} : {}
   })
   timer_start(0, (_) => {
     if !bufloaded(bufnr)

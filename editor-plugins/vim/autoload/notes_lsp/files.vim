@@ -63,10 +63,10 @@ export def WhyNoNote(bufnr: number): string
     return 'Only regular files can be notes'
   elseif bufname(bufnr) == ''
     return ':w {file} first: this buffer has no name yet'
-  elseif getbufvar(bufnr, '&binary') || !text.IsSendable(getbufline(bufnr, 1, '$')->join(''))
-    return 'Not UTF-8: :set fenc=utf-8, :w, retry'
   endif
-  return ''
+  const lines = getbufline(bufnr, 1, '$')
+  return text.HasNul(lines) ? 'The file has NUL bytes, so it cannot be a note'
+    : getbufvar(bufnr, '&binary') || !text.IsSendable(lines->join('')) ? 'Not UTF-8: :set fenc=utf-8, :w, retry' : ''
 enddef
 
 # Opens what notes/open, notes/create or notes/join has answered: {id, uri, path}.

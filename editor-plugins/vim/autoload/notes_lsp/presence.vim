@@ -320,6 +320,8 @@ def Follow(note: dict<any>)
     if peer.peer ==# followed[note.bufnr].peer && !empty(peer.ranges)
       Go(note, peer)
       followed[note.bufnr].place = getcurpos()[1 : 2]
+      # Without a key, Vim would show the former place still.
+      redrawstatus
     endif
   endfor
 enddef

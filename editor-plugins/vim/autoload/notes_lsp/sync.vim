@@ -172,6 +172,11 @@ def Take(note: dict<any>, message: dict<any>)
     return
   endif
   service.Notify('notes/ack', {uri: note.uri, version: note.version, rev: note.rev})
+  # After :edit!, what was not saved is back, and so is the cursor.
+  if note.bufnr == bufnr() && note.place->get('text', []) == note.shadow
+    winrestview(note.place.view)
+  endif
+  note.place = {}
   if message->get('cause', '') ==# 'undo'
     ShowFirst(note.bufnr, message.edits)
   endif
