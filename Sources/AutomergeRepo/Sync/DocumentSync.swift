@@ -293,7 +293,8 @@ struct DocumentSync {
     if phase == .ready || (!header.heads.isEmpty && access == .write) {
       links[index].beginExchange(awaitsAnswer: awaitsAnswer)
     } else {
-      links[index].state = .lacking(awaitsAnswer: awaitsAnswer)
+      // One that offers the document has to learn that it is not taken.
+      links[index].state = .lacking(awaitsAnswer: awaitsAnswer || !header.heads.isEmpty)
     }
     return .link(index)
   }
