@@ -27,4 +27,21 @@ extension DeletedNoteTests {
     try person.sees(kind == VimUnderTest.kind ? "[not a note: deleted]" : "Not a note[deleted]")
     #expect(try person.editor.documentId() == nil)
   }
+
+  /// Its file had the former title until it was closed. Else the buffer would stay a plain one, modified, and keep Vim open.
+  @Test(arguments: [VimUnderTest.kind, EmacsUnderTest.kind])
+  func theBufferOfARenamedNoteIsTheNoteAgainWhenThatIsRestored(kind: String) throws {
+    let person = try Person(kind)
+    try person.makeNote()
+    let id = try person.editor.waitUntilAttached()
+    try person.type("milk")
+    try person.editor.give(vim: "NotesRename Groceries", emacs: "(notes-rename \"Groceries\")")
+    try person.sees("Renamed to \"Groceries\"")
+    try person.editor.deleteNote()
+    try person.editor.session.wait(for: "the deletion") { try person.editor.documentId() == nil }
+    try person.editor.give(vim: "NotesUndelete Groceries", emacs: "(notes-undelete \"Groceries\")")
+    #expect(try person.editor.waitUntilAttached() == id)
+    try person.waitForFile("Shopping.md")
+    try person.editor.waitForText("milk")
+  }
 }

@@ -19,7 +19,7 @@ struct WorkingFileMaker {
     (self.environment, self.planner) = (environment, planner)
   }
 
-  /// Finds a free name in `directory`, writes the note's text there, and stores the record.
+  /// Finds a free name in `directory`, or takes the one that a buffer still shows, writes the note's text there, and stores the record.
   func make(
     for handle: DocHandle, _ note: NoteDocument? = nil, title: String, directory: String
   ) async throws -> NoteRecord {
@@ -44,8 +44,11 @@ struct WorkingFileMaker {
     var record =
       notebook[key]
       ?? NoteRecord(id: handle.id, item: note.item, title: title, created: note.created ?? now, modified: now)
-    for name in FileName.candidates(for: title) where !taken.contains(name) {
-      let path = (directory as NSString).appendingPathComponent(name)
+    var left = try await leftPath(of: record)
+    record.leftPath = nil
+    var free = FileName.candidates(for: title).lazy.filter { !taken.contains($0) }.makeIterator()
+    while let path = left ?? free.next().map({ (directory as NSString).appendingPathComponent($0) }) {
+      left = nil
       if notebook.record(atPath: path) != nil { continue }
       let text = DocumentText(note).allUTF8
       let heads = handle.document.heads()
@@ -62,6 +65,15 @@ struct WorkingFileMaker {
       return notebook[key] ?? record
     }
     throw NotesError(.conflict, "No free file name was found for \"\(title)\" in \(directory).")
+  }
+
+  /// The file that a buffer may still show since the note was deleted; nil if its folder is gone, or another file has the name.
+  private func leftPath(of record: NoteRecord) async throws -> String? {
+    guard let path = record.leftPath.map({ $0 as NSString }),
+      let names = try await environment.files.names(in: path.deletingLastPathComponent),
+      !names.contains(path.lastPathComponent)
+    else { return nil }
+    return path as String
   }
 
   /// Stores document and record, then makes the file, so that an editor that opens the file finds a note, never a plain

@@ -52,6 +52,9 @@ struct NoteRecord: Hashable {
   var seen: Set<ChangeHash>?
   /// Whether a client's buffer stayed when the note was deleted; the store then has what it contained.
   var hasLeftBuffers = false
+  /// The file of a deleted note that a buffer may still show. A restored note gets it back, and so that buffer is the note again,
+  /// even if the file did not have the name of the note's title.
+  var leftPath: String?
 }
 
 /// A text that may differ from the document's: the document's heads, and the delta from that text to the text at these heads.
@@ -177,6 +180,7 @@ extension NoteRecord {
       "successor": successor.map { .text($0.description) },
       "seen": seen.map { .array($0.sorted().map { .bytes(Data($0.bytes)) }) },
       "left": hasLeftBuffers ? .bool(true) : nil,
+      "leftPath": leftPath.map(CBOR.text),
     ])
     return Data(record.encoded())
   }
@@ -214,6 +218,7 @@ extension NoteRecord {
     case "successor": successor = value.text.flatMap { DocumentId($0) }
     case "fileBase": fileBase = TextBase(value)
     case "seen": seen = value.array.map { Set($0.compactMap { $0.bytes.flatMap { ChangeHash(bytes: Array($0)) } }) }
+    case "leftPath": leftPath = value.text
     case "left": hasLeftBuffers = value.bool ?? false
     case "clientBase": earlierClientBase = TextBase(value)
     default: break

@@ -206,6 +206,8 @@ final class WorkingFileSync: WorkingFilePlanner {
     let id = handle.id
     let claim = try await reconciler.claimToRemove(NoteKey(id), "The note")
     defer { withExtendedLifetime(claim) {} }
+    // Synchronizing may give the file the name of the title.
+    let shown = notebook[id]?.path
     do {
       if notebook[id]?.folder == nil {
         try await reconciler.synchronize(NoteKey(id), handle, holding: claim)
@@ -223,6 +225,7 @@ final class WorkingFileSync: WorkingFilePlanner {
     watched.removeValue(forKey: id)?.cancel()
     let record = notebook[id]
     notebook.update(id) {
+      $0.leftPath = $0.hasLeftBuffers ? shown : nil
       ($0.deletedSince, $0.path, $0.folder) = (environment.clock.date, nil, nil)
       $0.fileBase = nil
     }
