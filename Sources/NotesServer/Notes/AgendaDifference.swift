@@ -19,11 +19,16 @@ struct AgendaDifference: Hashable {
   /// Nothing has changed.
   init() {}
 
-  /// The items that count as moved are the fewest that explain the new order.
+  /// The items that count as moved are the fewest that explain the new order, and of equally few those that were made last: a
+  /// move makes an item again.
   ///
-  /// - Parameter ignored: the ids of items that are not reported as new or moved
+  /// - Parameters:
+  ///   - ages: the ids of the new items, the one that was made last at the end
+  ///   - ignored: the ids of items that are not reported as new or moved
   /// - Complexity: O(n log n)
-  init(from old: [AgendaEntry], to new: [AgendaEntry], ignoring ignored: Set<String> = []) {
+  init(
+    from old: [AgendaEntry], to new: [AgendaEntry], byAge ages: [String] = [], ignoring ignored: Set<String> = []
+  ) {
     let before = Dictionary(old.enumerated().map { ($1.id, (place: $0, title: $1.title)) }) { first, _ in first }
     let after = Set(new.map(\.id))
     deleted = old.filter { !after.contains($0.id) }.map(\.title)
@@ -37,7 +42,10 @@ struct AgendaDifference: Hashable {
     let stayed = new.filter { !ignored.contains($0.id) }.compactMap { entry in
       before[entry.id].map { (id: entry.id, place: $0.place) }
     }
-    let ascending = Self.longestAscent(stayed.map(\.place))
+    // One item more outweighs all ages together.
+    let count = new.count + 1
+    let ranks = Dictionary(ages.enumerated().map { ($1, $0) }) { first, _ in first }
+    let ascending = Self.heaviestAscent(stayed.map { ($0.place, count * count - (ranks[$0.id] ?? 0)) })
     for (index, entry) in stayed.enumerated() where !ascending.contains(index) {
       items[entry.id, default: Item()].isMoved = true
     }
@@ -64,20 +72,29 @@ struct AgendaDifference: Hashable {
     formerTitle = formerTitle ?? later.formerTitle
   }
 
-  /// The indices of a longest ascending subsequence.
-  private static func longestAscent(_ numbers: [Int]) -> Set<Int> {
-    // For each length, the index of the smallest number that ends an ascent of it.
-    var (ends, previous): ([Int], [Int?]) = ([], [])
+  /// The indices of the ascending subsequence with the greatest weight.
+  private static func heaviestAscent(_ numbers: [(place: Int, weight: Int)]) -> Set<Int> {
+    // A Fenwick tree over the places: the heaviest ascent that ends at a place below another.
+    var heaviest: [(weight: Int, last: Int?)] = Array(
+      repeating: (0, nil), count: (numbers.map(\.place).max() ?? 0) + 2)
+    var previous: [Int?] = []
     for (index, number) in numbers.enumerated() {
-      var (low, high) = (0, ends.count)
-      while low < high {
-        let middle = (low + high) / 2
-        if numbers[ends[middle]] < number { low = middle + 1 } else { high = middle }
+      var best: (weight: Int, last: Int?) = (0, nil)
+      var node = number.place
+      while node > 0 {
+        if heaviest[node].weight > best.weight { best = heaviest[node] }
+        node &= node - 1
       }
-      previous.append(low > 0 ? ends[low - 1] : nil)
-      if low == ends.count { ends.append(index) } else { ends[low] = index }
+      previous.append(best.last)
+      node = number.place + 1
+      while node < heaviest.count {
+        if heaviest[node].weight < best.weight + number.weight { heaviest[node] = (best.weight + number.weight, index) }
+        node += node & -node
+      }
     }
-    var (found, next): (Set<Int>, Int?) = ([], ends.last)
+    var best: (weight: Int, last: Int?) = (0, nil)
+    for entry in heaviest where entry.weight > best.weight { best = entry }
+    var (found, next): (Set<Int>, Int?) = ([], best.last)
     while let index = next {
       found.insert(index)
       next = previous[index]

@@ -25,6 +25,15 @@ final class AgendaNews {
     (MeetingDocument(handle.document)?.items ?? []).map { AgendaEntry(id: $0.id, title: $0.title) }
   }
 
+  /// - Parameter old: an earlier agenda of the meeting
+  private func difference(from old: [AgendaEntry], to meeting: MeetingDocument, _ handle: DocHandle) -> AgendaDifference
+  {
+    // A person who moves an item makes it again, so the item's author is the person who moved it.
+    AgendaDifference(
+      from: old, to: entries(handle), byAge: meeting.items.sorted { $0.object < $1.object }.map(\.id),
+      ignoring: ownItems(meeting))
+  }
+
   /// The items that this person has added, or moved last.
   private func ownItems(_ meeting: MeetingDocument) -> Set<String> {
     Set(meeting.items.filter { $0.object.actor.map(service.author.isOwn) ?? false }.map(\.id))
@@ -39,8 +48,7 @@ final class AgendaNews {
     guard let before = service.notebook[handle.id]?.agenda, let meeting = MeetingDocument(handle.document) else {
       return
     }
-    // A person who moves an item makes it again, so the item's author is the person who moved it.
-    let news = AgendaDifference(from: before, to: entries(handle), ignoring: ownItems(meeting))
+    let news = difference(from: before, to: meeting, handle)
     let former = takeTitle(of: meeting, handle.id)
     guard !news.isEmpty || former != nil else { return }
     func add(to known: inout AgendaDifference) {
@@ -120,8 +128,7 @@ final class AgendaNews {
     let now = entries(handle)
     if shown[id] == nil, let seen = service.notebook[id]?.agendaSeen {
       // This process does not know yet what happened before it started.
-      pending[id] = AgendaDifference(
-        from: seen, to: now, ignoring: MeetingDocument(handle.document).map(ownItems) ?? [])
+      pending[id] = MeetingDocument(handle.document).map { difference(from: seen, to: $0, handle) }
     }
     var news = opens ? AgendaDifference() : shown[id] ?? AgendaDifference()
     news.add(pending.removeValue(forKey: id) ?? AgendaDifference())

@@ -10,8 +10,8 @@ import Testing
 struct AgendaDifferenceTests {
   private func agenda(_ names: String) -> [AgendaEntry] { names.map { AgendaEntry(id: "\($0)", title: "\($0)") } }
 
-  private func moved(_ old: String, _ new: String) -> String {
-    let items = AgendaDifference(from: agenda(old), to: agenda(new)).items
+  private func moved(_ old: String, _ new: String, byAge ages: String = "") -> String {
+    let items = AgendaDifference(from: agenda(old), to: agenda(new), byAge: ages.map { "\($0)" }).items
     return items.filter { $0.value.isMoved }.keys.sorted().joined()
   }
 
@@ -22,6 +22,15 @@ struct AgendaDifferenceTests {
     #expect(moved("abcde", "acbde").count == 1)
     // Added and deleted items do not count as moves.
     #expect(moved("abcde", "xacey") == "")
+  }
+
+  /// A move makes an item again, so it is the last one made.
+  @Test func ofTwoItemsThatChangedPlacesTheOneThatWasMadeAgainIsMoved() {
+    #expect(moved("ab", "ba", byAge: "ba") == "a")
+    #expect(moved("ab", "ba", byAge: "ab") == "b")
+    #expect(moved("abcde", "acbde", byAge: "abdec") == "c")
+    #expect(moved("abcde", "acbde", byAge: "acdeb") == "b")
+    #expect(moved("abcde", "bcdea", byAge: "abcde") == "a", "the fewest come first")
   }
 
   @Test func whatCameWentAndHasAnotherTitleIsTold() {
