@@ -308,7 +308,7 @@ final class FileReconciler {
       try await recoveredTexts.refuse(contents.text, key)
       return true
     }
-    recoveredTexts.keepIfCut(note, by: contents.text, splices, of: handle.id)
+    recoveredTexts.keepIfCut(note, by: contents.text, splices, of: key)
     let lacking = isStillThere ? taken.lacking : nil
     try environment.takeIn(fileOf: note, lacking: lacking, handle) { try handle.change { _ in try note.make(splices) } }
     log.notice("Merged another program's changes to the working file of \(handle.id).")

@@ -254,6 +254,9 @@ final class Notebook {
   /// Keeps the record in memory; `save` or the document's next commit stores it.
   func remember(_ record: NoteRecord) { remember(record, isStored: false) }
 
+  /// The title of an agenda item; nil for a note, and for a meeting as a whole.
+  func itemTitle(of key: NoteKey) -> String? { key.item == nil ? nil : self[key]?.title }
+
   private func remember(_ record: NoteRecord, isStored: Bool) {
     let key = record.key
     let old = put(record)

@@ -227,7 +227,8 @@ final class ReadOnlyCopies {
       if let same = found.first(where: { $0.reason == reason && $0.text == words.text }) { return same }
     }
     let kept = RecoveredText(
-      id: key.document, stamp: earlier?.stamp ?? recoveredTexts.newStamp(), reason: reason, text: words.text)
+      id: key.document, itemTitle: notebook.itemTitle(of: key), stamp: earlier?.stamp ?? recoveredTexts.newStamp(),
+      reason: reason, text: words.text)
     try await recoveredTexts.keep(kept)
     return kept
   }

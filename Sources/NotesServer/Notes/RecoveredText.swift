@@ -28,12 +28,15 @@ struct RecoveredText {
   }
 
   var id: DocumentId
+  /// The title of the agenda item that the text belongs to, which the document may have no more; nil for a note's, which has its
+  /// present title, and if an earlier version kept the text.
+  var itemTitle: String?
   var stamp: Stamp
   var reason: String
   var text: [UInt8]
 
-  init(id: DocumentId, stamp: Stamp, reason: String, text: [UInt8]) {
-    (self.id, self.stamp, self.reason, self.text) = (id, stamp, reason, text)
+  init(id: DocumentId, itemTitle: String? = nil, stamp: Stamp, reason: String, text: [UInt8]) {
+    (self.id, self.itemTitle, self.stamp, self.reason, self.text) = (id, itemTitle, stamp, reason, text)
   }
 
   /// The text of a buffer that was closed while its note was being opened, by a process that was killed then.
@@ -54,8 +57,14 @@ struct RecoveredText {
   var item: StoredItem {
     StoredItem(
       key: [Self.collection, id.description, stamp.description],
-      data: Data(CBOR.record(["reason": .text(reason), "text": .bytes(Data(text))]).encoded()))
+      data: Data(
+        CBOR.record(["title": itemTitle.map(CBOR.text), "reason": .text(reason), "text": .bytes(Data(text))])
+          .encoded()))
   }
+
+  /// The title for the person.
+  @AutomergeRepo
+  func title(in notebook: Notebook) -> String { itemTitle ?? notebook[id]?.title ?? id.description }
 
   /// The key of what is stored until the person is told of the text.
   var mark: StorageKey { [Self.untold, id.description, stamp.description] }
@@ -69,7 +78,8 @@ struct RecoveredText {
     let record = try? CBOR(item.data, limits: .stored)
     let text = record?["text"]?.bytes ?? item.data
     self.init(
-      id: id, stamp: stamp, reason: record?["reason"]?.text ?? "the editor's full text replaced it", text: Array(text))
+      id: id, itemTitle: record?["title"]?.text, stamp: stamp,
+      reason: record?["reason"]?.text ?? "the editor's full text replaced it", text: Array(text))
   }
 
   /// In a folder that lists of notes do not show.

@@ -9,11 +9,13 @@ extension RecoveredTexts {
   ///   - isTold: whether the person has been told already
   ///   - whenStored: called once the text is stored, unless the first attempt fails
   func keepSoon(
-    _ id: DocumentId, _ reason: String, _ text: [UInt8], isTold: Bool = false,
+    _ key: NoteKey, _ reason: String, _ text: [UInt8], isTold: Bool = false,
     whenStored: @escaping @AutomergeRepo () -> Void = {}
   ) {
-    let kept = RecoveredText(id: id, stamp: newStamp(), reason: reason, text: text)
-    log.warning("Keeping a copy of \(id): \(reason).")
+    let kept = RecoveredText(
+      id: key.document, itemTitle: environment.notebook.itemTitle(of: key), stamp: newStamp(), reason: reason,
+      text: text)
+    log.warning("Keeping a copy of \(key.document): \(reason).")
     if isTold { expect(kept) }
     Task { @AutomergeRepo in
       let isStored = await keepOrHold(kept)
@@ -29,7 +31,7 @@ extension RecoveredTexts {
     // Writing a long text to the journal would block the loop.
     text.isKept = bytes.count > RunJournal.maximumChangesBytes || environment.journal.hasEnded
     if text.isKept {
-      keepSoon(key.document, RecoveredText.overwritten, bytes)
+      keepSoon(key, RecoveredText.overwritten, bytes)
     } else {
       environment.journal.overwrote(text)
     }
@@ -38,7 +40,10 @@ extension RecoveredTexts {
 
   /// Stores such a text, which cannot be merged, and tells the person. The journal has it as long as the store fails.
   func keep(_ text: OverwrittenText) async {
-    guard !text.isKept, await keepOrHold(text.recovered) else { return }
+    guard !text.isKept else { return }
+    var recovered = text.recovered
+    recovered.itemTitle = environment.notebook.itemTitle(of: text.key)
+    guard await keepOrHold(recovered) else { return }
     environment.journal.kept(text)
     tellSoon()
   }
@@ -53,20 +58,20 @@ extension RecoveredTexts {
   /// that, or have failed to write the rest.
   ///
   /// - Parameter splices: what the note gets from the file
-  func keepIfCut(_ note: NoteDocument, by file: [UInt8], _ splices: [TextSplice], of id: DocumentId) {
+  func keepIfCut(_ note: NoteDocument, by file: [UInt8], _ splices: [TextSplice], of key: NoteKey) {
     let text = DocumentText(note).allUTF8
     let deleted = splices.reduce(0) { $0 + $1.deleteUTF8 }
     if file.isEmpty, deleted > 0 {
-      keepSoon(id, "another program emptied its file", text)
+      keepSoon(key, "another program emptied its file", text)
     } else if deleted >= Self.minimumCutBytes, deleted * 2 > text.count, splices.allSatisfy(\.insert.isEmpty) {
-      keepSoon(id, "another program removed most of its file", text)
+      keepSoon(key, "another program removed most of its file", text)
     }
   }
 
   /// Keeps what another program wrote to the file of a note that this person may only read.
   func refuse(_ text: [UInt8], _ key: NoteKey) async throws {
     let kept = RecoveredText(
-      id: key.document, stamp: newStamp(),
+      id: key.document, itemTitle: environment.notebook.itemTitle(of: key), stamp: newStamp(),
       reason: "it was written to the file of a note that you may only read", text: text)
     try await keep(kept)
     await tellRefused(kept, of: key, title: environment.notebook[key]?.title ?? "")

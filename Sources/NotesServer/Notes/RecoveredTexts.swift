@@ -36,8 +36,8 @@ final class RecoveredTexts {
   private var held: [StorageKey: Held] = [:]
   /// The texts that buffers had when their agenda items were deleted, until the items' files are removed.
   private var ofDeletedItems: [NoteKey: [UInt8]] = [:]
-  /// Whether the last attempt to store or write a text has failed.
-  private var hasFailed = false
+  /// Why the last attempt to store or write a text failed; nil after a success.
+  private(set) var failure: String?
   /// Whether the person has been told that the disk accepts no copies at present.
   private var hasWarned = false
   private var planned: (any ScheduledAction)?
@@ -121,8 +121,8 @@ final class RecoveredTexts {
 
   private func retry(_ text: RecoveredText, after error: any Error, isFull: Bool) {
     plan(after: Self.retryInterval)
-    if !hasFailed { log.error("A recovered text could not be stored, and is tried again each second: \(error)") }
-    hasFailed = true
+    if failure == nil { log.error("A recovered text could not be stored, and is tried again each second: \(error)") }
+    failure = (error as? StorageError)?.words ?? (isFull ? "the disk is full" : "a copy cannot be written")
     guard !hasWarned, hasEditor else { return }
     hasWarned = true
     let news = NoteNews.notStored(isFull: isFull)
@@ -204,7 +204,7 @@ final class RecoveredTexts {
       var event: JSONObject?
       for mark in marks {
         guard let text = try await text(of: mark) else { continue }
-        let title = notebook[text.id]?.title ?? text.id.description
+        let title = text.title(in: notebook)
         let path: String
         do {
           path = try await writeCopy(text, title: title)
@@ -214,7 +214,7 @@ final class RecoveredTexts {
         event = marks.count == 1 ? news(of: text, title, path) : Self.event("copies of \(marks.count) texts")
       }
       guard hasEditor else { return }
-      (hasFailed, hasWarned) = (false, false)
+      (failure, hasWarned) = (nil, false)
       if let event {
         tellings.append(environment.clock.now)
         environment.events.send(.recovered(.object(event)))

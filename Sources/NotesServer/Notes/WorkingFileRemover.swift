@@ -61,7 +61,9 @@ struct WorkingFileRemover {
     guard !bytes.isEmpty else { return }
     let reason = isItemDeleted ? "its agenda item \"\(record.title)\" was deleted" : RecoveredText.overwritten
     try await recoveredTexts.keep(
-      RecoveredText(id: record.id, stamp: recoveredTexts.newStamp(), reason: reason, text: bytes))
+      RecoveredText(
+        id: record.id, itemTitle: record.item == nil ? nil : record.title, stamp: recoveredTexts.newStamp(),
+        reason: reason, text: bytes))
     recoveredTexts.tellSoon()
   }
 }

@@ -124,7 +124,7 @@ extension BufferBinding {
   func keepRecovered(before splices: [TextSplice]) {
     guard splices.contains(where: { $0.deleteUTF8 > 0 }) else { return }
     let text = source.allUTF8
-    service.recoveredTexts.keepSoon(id, "the editor's full text replaced parts of it", text)
+    service.recoveredTexts.keepSoon(key, "the editor's full text replaced parts of it", text)
   }
 
   // MARK: From other people
@@ -205,7 +205,7 @@ extension BufferBinding {
     let delta = TextDiff.delta(from: before, to: source.allUTF8)
     // Other people's services bring the words of their own people, if they still run.
     if delta.deletedBytes > 0, words == nil || item.isBranch || !mayWrite {
-      service.recoveredTexts.keepSoon(id, "a peer moved its agenda item while it was open", before)
+      service.recoveredTexts.keepSoon(key, "a peer moved its agenda item while it was open", before)
     }
     show(moved, by: delta)
   }
@@ -216,7 +216,7 @@ extension BufferBinding {
     finishComparing()
     let (before, isGone) = (source.allUTF8, !note.isVisible)
     show(other, by: TextDiff.delta(from: before, to: DocumentText(other).allUTF8))
-    if isGone { service.recoveredTexts.keepSoon(id, "a peer replaced it while it was open", before) }
+    if isGone { service.recoveredTexts.keepSoon(key, "a peer replaced it while it was open", before) }
     let title = service.notebook[key]?.title ?? service.title(of: id)
     editor.deliver(NoteNews.anotherText.parameters(uri: uri, id: id, title: title, peer: nil, name: nil))
   }

@@ -61,7 +61,7 @@ extension BufferOpener {
     }
     if origin.isDoubtful, splices.contains(where: { $0.deleteUTF8 > 0 }) {
       service.recoveredTexts.keepSoon(
-        key.document, "an old buffer replaced parts of it", DocumentText(note).allUTF8)
+        key, "an old buffer replaced parts of it", DocumentText(note).allUTF8)
     }
     if !splices.isEmpty {
       let lacking = origin.isFile ? buffer.clientToDocument : nil

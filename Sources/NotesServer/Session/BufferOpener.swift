@@ -228,7 +228,7 @@ final class BufferOpener {
   func keepTyped(_ opening: Opening, unlessIn text: [UInt8]) {
     guard opening.mayHaveNews, opening.plain.text != text else { return }
     service.recoveredTexts.keepSoon(
-      opening.key.document, "the file was read again before the note arrived", opening.plain.text)
+      opening.key, "the file was read again before the note arrived", opening.plain.text)
   }
 
   // MARK: Merging
@@ -319,10 +319,10 @@ final class BufferOpener {
       (buffer, splices) = merge(note, handle, item, origin).open(version: opening.version, text: opening.text)
     }
     if origin.isDoubtful, splices.contains(where: { $0.deleteUTF8 > 0 }) {
-      service.recoveredTexts.keepSoon(handle.id, "an old buffer replaced parts of it", DocumentText(note).allUTF8)
+      service.recoveredTexts.keepSoon(opening.key, "an old buffer replaced parts of it", DocumentText(note).allUTF8)
     }
     if origin.isFile, service.mayWrite(handle.id) {
-      service.recoveredTexts.keepIfCut(note, by: opening.text, splices, of: handle.id)
+      service.recoveredTexts.keepIfCut(note, by: opening.text, splices, of: opening.key)
     }
     let binding = BufferBinding(
       uri: uri, handle: handle, note: note, buffer: buffer, splices: splices, showsFile: showsFile, editor: editor)
@@ -353,7 +353,7 @@ final class BufferOpener {
     let key = BufferKey(opening.key, uri: uri)
     guard !text.isEmpty else { return service.journal.keptLeft(key) }
     service.recoveredTexts.keepSoon(
-      key.document, "its agenda item was deleted while it was being opened", text, isTold: isShown
+      opening.key, "its agenda item was deleted while it was being opened", text, isTold: isShown
     ) { [journal = service.journal] in journal.keptLeft(key) }
     service.recoveredTexts.kept(text, ofDeleted: opening.key)
   }

@@ -123,7 +123,7 @@ extension EditorBuffers {
         if !text.isEmpty {
           let name = service.notebook[binding.key].map { "agenda item \"\($0.title)\"" } ?? "agenda item"
           service.recoveredTexts.keepSoon(
-            handle.id, "its \(name) was deleted while it was open", text, isTold: editor.isRunning)
+            binding.key, "its \(name) was deleted while it was open", text, isTold: editor.isRunning)
           service.recoveredTexts.kept(text, ofDeleted: binding.key)
         }
         continue
@@ -145,7 +145,7 @@ extension EditorBuffers {
       detach(binding.uri, .textDeleted)
       guard !text.isEmpty else { continue }
       service.recoveredTexts.keepSoon(
-        handle.id, "a peer deleted it while it was open", text, isTold: editor.isRunning)
+        binding.key, "a peer deleted it while it was open", text, isTold: editor.isRunning)
     }
   }
 

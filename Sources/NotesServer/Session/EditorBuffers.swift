@@ -248,7 +248,7 @@ final class EditorBuffers {
       service.journal.left(text, BufferKey(opening.key, uri: uri), on: service.recoveredTexts.newStamp().date)
     } else {
       // Writing it to the journal would block the loop.
-      service.recoveredTexts.keepSoon(opening.key.document, "it was closed before it was merged", text)
+      service.recoveredTexts.keepSoon(opening.key, "it was closed before it was merged", text)
     }
   }
 

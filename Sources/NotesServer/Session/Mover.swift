@@ -157,7 +157,7 @@ final class Mover {
   private func keepAside(_ old: DocHandle) {
     let text = NoteDocument(old.document).map { DocumentText($0).allUTF8 }
     guard let text = text ?? MeetingDocument(old.document).map({ Array($0.content.markdown.utf8) }) else { return }
-    recoveredTexts.keepSoon(old.id, "the note continues without parts of it", text)
+    recoveredTexts.keepSoon(NoteKey(old.id), "the note continues without parts of it", text)
   }
 
   /// The undo history of a document's open buffers, which the store may not have yet.

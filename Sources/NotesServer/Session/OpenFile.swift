@@ -297,7 +297,7 @@ final class OpenFile {
     let splices = merge.splices
     guard !splices.isEmpty else { return }
     guard environment.mayWrite(key.document) else { return try await refuse(text, besides: note, digest) }
-    files.recoveredTexts.keepIfCut(note, by: text, splices, of: key.document)
+    files.recoveredTexts.keepIfCut(note, by: text, splices, of: key)
     try environment.takeIn(fileOf: note, lacking: isStillThere ? merge.lacking : nil, handle) {
       if let binding {
         try binding.takeIn(splices, of: note)

@@ -25,7 +25,8 @@ final class RefusedChanges {
     binding.buffer.documentChanged(by: TextDelta(splices, in: binding.source.allUTF8).inverted)
     let text = binding.clientText
     let recovered = RecoveredText(
-      id: binding.id, stamp: typing.take(before: before, after: text, stamp: service.recoveredTexts.newStamp()),
+      id: binding.id, itemTitle: service.notebook.itemTitle(of: binding.key),
+      stamp: typing.take(before: before, after: text, stamp: service.recoveredTexts.newStamp()),
       reason: "it was typed into a note that you may only read", text: text)
     pending?.timer.cancel()
     // An earlier text that does not grow into this one is reported like any other that is kept.

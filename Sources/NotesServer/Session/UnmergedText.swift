@@ -18,7 +18,8 @@ struct UnmergedText {
       if try await isInFile(service) { return service.journal.keptLeft(key) }
       try await service.recoveredTexts.keep(
         RecoveredText(
-          id: key.document, stamp: service.recoveredTexts.newStamp(),
+          id: key.document, itemTitle: service.notebook.itemTitle(of: key.note),
+          stamp: service.recoveredTexts.newStamp(),
           reason: "the editor was closed before the note arrived", text: text))
       service.recoveredTexts.tellSoon()
       service.journal.keptLeft(key)

@@ -40,6 +40,8 @@ extension KeptTextsTests {
     #expect(try await ana.recoveredTexts().sorted() == texts.sorted())
     let listed = try await ana.request("notes/recovered", [:])["texts"]?.arrayValue ?? []
     #expect(Set(listed.compactMap { $0["path"]?.stringValue }).count == 3)
+    // Each by its own title: the meeting has others.
+    #expect(listed.compactMap { $0["title"]?.stringValue }.sorted() == ["Item 0", "Item 1", "Item 2"])
   }
 
   /// The clock of this world does not advance, so that all processes keep their text in the same millisecond.
@@ -48,7 +50,7 @@ extension KeptTextsTests {
     let siblings = (0..<16).map { _ in ServiceUnderTest(ana.world, "ana", files: ana.files) }
     let texts = (0..<17).map { "cups \($0)\n" }
     for (process, text) in zip([ana] + siblings, texts) {
-      process.service.recoveredTexts.keepSoon(id, "a peer replaced it while it was open", Array(text.utf8))
+      process.service.recoveredTexts.keepSoon(NoteKey(id), "a peer replaced it while it was open", Array(text.utf8))
     }
     try await ana.pass(.seconds(3))
     #expect(try await ana.recoveredTexts().sorted() == texts.sorted())
@@ -60,7 +62,7 @@ extension KeptTextsTests {
   @Test func aTextOfWhichThePersonHasBeenToldIsNotReportedAgain() async throws {
     try await ana.start()
     try #require(ana.world.stores["ana"]).failRemoves(true)
-    ana.service.recoveredTexts.keepSoon(id, "its agenda item was deleted", Array("cups\n".utf8), isTold: true)
+    ana.service.recoveredTexts.keepSoon(NoteKey(id), "its agenda item was deleted", Array("cups\n".utf8), isTold: true)
     try await ana.pass(.seconds(1))
     ana.service.recoveredTexts.tellSoon(after: .zero)
     try await ana.pass(.seconds(1))
@@ -70,7 +72,7 @@ extension KeptTextsTests {
 
   @Test func aTextThatIsKeptAfterTheClockWasSetBackReplacesNoEarlierOne() async throws {
     try await ana.start()
-    ana.service.recoveredTexts.keepSoon(id, "a peer replaced it while it was open", Array("cups\n".utf8))
+    ana.service.recoveredTexts.keepSoon(NoteKey(id), "a peer replaced it while it was open", Array("cups\n".utf8))
     try await ana.pass(.seconds(3))
     let first = try #require(await ana.service.notebook.storage.loadRange([RecoveredText.collection]).first)
     let time = try #require(RecoveredText(first)).stamp.time

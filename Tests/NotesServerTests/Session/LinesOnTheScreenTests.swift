@@ -188,7 +188,8 @@ extension LinesOnTheScreenTests {
   @Test func textsKeptOneAfterTheOtherAreToldTogether() async throws {
     func told() -> [String] { ana.events("recovered").compactMap { $0["copy"]?.stringValue } }
     for number in 1...Limit.maximumPerPeriod + 3 {
-      ana.service.recoveredTexts.keepSoon(id, "a peer replaced it while it was open", Array("\(number)\n".utf8))
+      ana.service.recoveredTexts.keepSoon(
+        NoteKey(id), "a peer replaced it while it was open", Array("\(number)\n".utf8))
       if number > Limit.maximumPerPeriod {
         let end = ana.world.clock.now + .seconds(1)
         try await ana.wait(for: "a second", timesFaster: 20) { [ana] in ana.world.clock.now >= end }

@@ -12,7 +12,7 @@ struct RecoveredRequest: EditorRequest {
     let kept = try await service.repo.storage?.loadRange([RecoveredText.collection]) ?? []
     var texts: [Text] = []
     for text in kept.compactMap(RecoveredText.init).sorted(by: { $0.stamp.time > $1.stamp.time }) {
-      let title = service.notebook[text.id]?.title ?? text.id.description
+      let title = text.title(in: service.notebook)
       let path = RecoveredText.path(title: title, stamp: text.stamp, in: service.notesDirectory)
       _ = try await service.files.create(path, text.text)
       texts.append(Text(id: text.id, title: title, time: text.stamp.time, reason: text.reason, path: path))
