@@ -36,8 +36,9 @@ import Testing
     let id = try await shared(hasTicket: true)
     #expect(try await setAccess("read", to: id) == "Cem can read this note")
     #expect(
-      try await setAccess("none", to: id) == "Cem no longer has this note; its tickets no longer work")
-    #expect(try await setAccess("none", to: id) == "Cem no longer has this note", "there are no tickets left")
+      try await setAccess("none", to: id) == "Cem keeps a copy but gets no more changes; tickets revoked")
+    #expect(
+      try await setAccess("none", to: id) == "Cem keeps a copy but gets no more changes", "there are no tickets left")
   }
 
   @Test func whoStopsSharingWithAGuestIsToldTheSame() async throws {

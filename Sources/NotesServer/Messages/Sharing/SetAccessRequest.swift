@@ -33,11 +33,12 @@ struct SetAccessRequest: SharedNoteRequest {
       throw NotesError.notShared(with: sharing.name(of: peer))
     }
     if access == .none { editor.service.presenceTracker.unshared(record.id, by: peer) }
-    let verb = access == .none ? "no longer has" : access == .write ? "can edit" : "can read"
     let name = OneLine.shown(sharing.name(of: peer))
-    guard access == .none, hadTicket else { return SaidResult("\(name) \(verb) this note") }
+    guard access == .none else { return SaidResult("\(name) can \(access == .write ? "edit" : "read") this note") }
+    let words = "\(NoteNews.cut(name, to: 16)) keeps a copy but gets no more changes"
+    guard hadTicket else { return SaidResult(words) }
     editor.service.environment.events.send(.ticketsRevoked(record.id))
-    return SaidResult("\(NoteNews.cut(name, to: 20)) no longer has this note; its tickets no longer work")
+    return SaidResult(words + "; tickets revoked")
   }
 }
 
