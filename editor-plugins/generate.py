@@ -16,7 +16,7 @@ Of a command the description has, besides its name, its arguments and what it do
               member that the argument becomes; `prompt`: asks for it; `isFile`; `params`: what else is sent; `opens`: whether it
               opens what the answer names; `say`: what is said then, with the argument for {}, by default what the service says
     emacs     where the command is generated for Emacs, too: its docstring `doc`, what is said while it `waiting`s, its own `prompt`
-              and `params`
+              and `params`, or what is `interactive` instead of the prompt
 """
 import json
 import os
@@ -189,7 +189,7 @@ def lisp_command(command):
         return ["", ";;;###autoload", f"(defun {emacs_name(command['name'])} (&optional {name})", f"  {lisp_text(own['doc'])}",
                 "  (interactive)", f"  (notes-lsp--carry-out '{command['name']} {name}))"]
     return ["", ";;;###autoload", f"(defun {emacs_name(command['name'])} ({name})", f"  {lisp_text(own['doc'])}",
-            f"  (interactive {lisp_value(prompt)})" if name else "  (interactive)",
+            f"  (interactive {own.get('interactive', lisp_value(prompt))})" if name else "  (interactive)",
             f"  (notes-lsp--carry-out '{command['name']}{' ' + name if name else ''}))"]
 
 

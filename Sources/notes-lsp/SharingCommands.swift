@@ -205,8 +205,10 @@ struct Status: ParsableCommand {
   private func printLines(_ result: JSONValue) {
     let service = result["service"]
     if result["running"]?.boolValue ?? false {
+      let problem = service?["problem"]?.stringValue.map { "not stored: \($0)" }
       let stored = service?["stored"]?.boolValue ?? true
-      Output.print(line: "service    running; \(stored ? "everything is stored" : "not everything is stored yet")")
+      let words = problem ?? (stored ? "everything is stored" : "not everything is stored yet")
+      Output.print(fields: "service    running; \(words)")
       Output.print(fields: "network   ", service?["network"]?.stringValue ?? "off")
       Output.print(fields: "discovery ", service?["discovery"]?.stringValue ?? "off")
     } else {
@@ -216,11 +218,15 @@ struct Status: ParsableCommand {
     for person in (result["people"] ?? result["peers"])?.arrayValue ?? [] {
       let titles = person["notes"]?.arrayValue?.compactMap { $0["title"]?.stringValue }.map { "\"\($0)\"" }
       let access = person["access"]?.stringValue.map { $0 == "read" ? "can read" : "can edit" }
+      let reason = person["reason"]?.stringValue
       Output.print(
-        fields: person["name"]?.stringValue ?? "", Self.words[person["state"]?.stringValue ?? ""], access,
+        fields: person["name"]?.stringValue ?? "", Self.words[person["state"]?.stringValue ?? ""],
+        reason.flatMap { Self.limits[$0] }, access,
         titles.flatMap { $0.isEmpty ? nil : $0.joined(separator: ", ") })
     }
   }
+
+  private static let limits = ["read-only": "read-only for you", "not accepted": "does not take this note"]
 
   fileprivate static let words = [
     "connected": "connected", "nearby": "nearby", "known": "offline", "blocked": "blocked", "rejected": "rejected",

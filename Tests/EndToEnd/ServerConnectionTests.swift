@@ -97,6 +97,40 @@ extension ServerConnectionTests {
     try ModelClient.waitForConvergence([anas, bens, cyds])
   }
 
+  /// Otherwise a person would wait for words to be sent that the server never takes.
+  @Test func aServerThatLetsThePersonOnlyReadIsSaidToDoSo() throws {
+    let server = try server()
+    let ana = try connected(NotesUser("Ana"), to: server)
+    let anas = try ModelClient(ana, note: try ana.request("notes/create", ["title": "Shopping", "text": "milk\n"]))
+    let url = try ana.request("notes/publish", ["uri": .string(anas.uri), "url": .string(server.websocket)])["url"]
+    let user = try NotesUser("Ben")
+    let ben = try user.startInitialized()
+    _ = try connect(ben, to: server, token: "reader")
+    let bens = try ModelClient(ben, note: try ben.request("notes/join", ["ticket": url ?? .null]))
+    try waitForStatus("synced with 127.0.0.1 (read-only)", of: bens)
+    #expect(try people(of: bens).contains("up to date; read-only for you"))
+    bens.edit(0..<0, with: "bread\n")
+    bens.flush()
+    try waitForStatus("refused by 127.0.0.1 (read-only)", of: bens)
+    #expect(try user.run(["status", "Shopping"]).output.contains("refused  read-only for you"))
+    let own = try ModelClient(ben, note: try ben.request("notes/create", ["title": "Tea", "text": "tea\n"]))
+    try ben.request("notes/publish", ["uri": .string(own.uri), "url": .string(server.websocket)])
+    try waitForStatus("refused by 127.0.0.1", of: own)
+    #expect(try people(of: own).contains("does not take this note"))
+  }
+
+  private func waitForStatus(_ words: String, of client: ModelClient) throws {
+    try client.process.waitFor(words) {
+      let status = try client.process.request("notes/status", ["uri": .string(client.uri)])
+      return (status["company"]?.arrayValue ?? []).compactMap { $0["text"]?.stringValue }.joined() == words
+    }
+  }
+
+  private func people(of client: ModelClient) throws -> String {
+    let list = try client.process.request("notes/people", ["uri": .string(client.uri), "width": 80])
+    return (list["lines"]?.arrayValue ?? []).compactMap(\.stringValue).joined(separator: "\n")
+  }
+
   @Test func aNoteThatGoesOnWithoutAGuestIsPublishedAsBefore() throws {
     let server = try server()
     let ana = try connected(NotesUser("Ana"), to: server)

@@ -58,7 +58,6 @@
 -1 if an earlier service was asked, nil if none was.")
   (prover nil :documentation "Timer that will ask for the status.")
   (patience 0.3 :documentation "Seconds until the status is asked for again.")
-  (unstored nil :documentation "Since when the text is not stored, or nil.")
   (read 0 :documentation "The last version that the service has read for certain.")
   (unread nil :documentation "Since when the service has something to read, or nil.")
   (kept nil :documentation "The version whose words were kept in a file, or nil.")

@@ -151,11 +151,6 @@ Called from a message handler."
       (notes-lsp--set-access note access)))
   (unless (seq-empty-p (plist-get told :peers))
     (setf (notes-lsp--note-unshared note) nil))
-  (cond ((not (eq :json-false (plist-get told :stored)))
-         (setf (notes-lsp--note-unstored note) nil))
-        ((null (notes-lsp--note-unstored note))
-         (setf (notes-lsp--note-unstored note) (float-time))
-         (run-with-timer (+ 0.05 notes-lsp--storing-seconds) nil #'force-mode-line-update t)))
   (force-mode-line-update t))
 
 (defun notes-lsp--prove-soon (note)
@@ -231,22 +226,17 @@ the buffer when the queue is empty, and nothing else draws the line then."
     (concat "waiting for " (plist-get (notes-lsp--note-status note) :waiting)))
    (t
     (let* ((status (notes-lsp--note-status note))
-           (since (delq nil (list (notes-lsp--note-unread note) (notes-lsp--note-unstored note)
-                                  (and (notes-lsp--pending-p note) (notes-lsp--stalled)))))
-           (network (or (plist-get status :network) "on")))
+           (since (delq nil (list (notes-lsp--note-unread note)
+                                  (and (notes-lsp--pending-p note) (notes-lsp--stalled))))))
       (string-join
        (append
         (and since (>= (- (float-time) (apply #'min since)) notes-lsp--storing-seconds) '("not stored"))
-        (and (notes-lsp--read-only-p note) '("read-only"))
         (notes-lsp--company note status)
-        (cond ((equal network "on") nil)
-              ((equal network "off") '("no network"))
-              (t (list (concat "no network: " network))))
         (and (notes-lsp--note-unshared note) '("no longer shared")))
        "; ")))))
 
 (defun notes-lsp--company (note status)
-  "Return a list of strings that say how far the people in STATUS of NOTE are.
+  "Return a list of strings that say how NOTE and its copies are, by STATUS.
 The service words that.  Of a text that was not proved they say that it is
 being sent."
   (let* ((proven (and (eql (notes-lsp--note-proven note) (notes-lsp--note-version note))
@@ -289,11 +279,14 @@ being sent."
      (t
       (notes-lsp--with-answer (status :notes/status `(:uri ,(notes-lsp--note-uri note))
                                       :waiting "Asking the service…" :background t)
-        (let ((discovery (plist-get status :discovery))
-              (words (progn (notes-lsp--take-status note status) (notes-lsp--words note))))
-          (notes-lsp--say "%s; %s%s"
-                          (if (eq t (plist-get status :stored)) "Stored" "Not stored yet")
-                          (if (string-empty-p words) "not shared" words)
+        (let* ((discovery (plist-get status :discovery))
+               (known (progn (notes-lsp--take-status note status) (notes-lsp--words note)))
+               (words (if (string-empty-p known) "not shared" known)))
+          (notes-lsp--say "%s%s"
+                          ;; The words begin with the reason why it is not stored, if there is one.
+                          (cond ((eq t (plist-get status :stored)) (concat "Stored; " words))
+                                ((string-prefix-p "not stored" words) (concat "N" (substring words 1)))
+                                (t (concat "Not stored yet; " words)))
                           (if (member discovery '("on" "off" nil)) "" (concat "; " discovery)))))))))
 
 ;;;###autoload

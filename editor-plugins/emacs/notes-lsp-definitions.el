@@ -143,7 +143,7 @@
 ;;;###autoload
 (defun notes-rename (title)
   "Give the current note another TITLE; its file follows when it is closed."
-  (interactive "sNew title: ")
+  (interactive (list (read-string "New title: " (plist-get (notes-lsp--note-status (notes-lsp--this-note)) :title))))
   (notes-lsp--carry-out 'NotesRename title))
 
 ;;;###autoload

@@ -4,9 +4,12 @@ import Automerge
 extension DocHandle {
   /// Whether the peer has read access only, and has changes that we refuse.
   public func refuses(_ peer: PeerId) -> Bool {
-    guard let link = sync.links.first(where: { $0.peer == peer }), link.access < .write, let theirs = link.heads
-    else { return false }
-    return !document.unknown(theirs).isEmpty
+    sync.links.contains { $0.peer == peer && $0.access < .write && !document.unknown($0.heads ?? []).isEmpty }
+  }
+
+  /// Whether the peer has told us that it takes no changes of ours, or that it lacks the document, which it may not take either.
+  package func limits(of peer: PeerId) -> (isReadOnly: Bool, isLacking: Bool) {
+    sync.links.first { $0.peer == peer }.map { ($0.shared.isPeerReadOnly, $0.isLacking) } ?? (false, false)
   }
 
   /// Whether the peer refuses our changes, and lacks some of them.

@@ -288,9 +288,7 @@ public final class DocHandle {
   public var peers: [PeerId] { sync.peers }
 
   /// Whether the last heads that the peer sent are ours.
-  public func inSync(with peer: PeerId) -> Bool {
-    sync.heads(of: peer) == currentHeads
-  }
+  public func inSync(with peer: PeerId) -> Bool { sync.heads(of: peer) == currentHeads }
 
   /// How many times the document has changed since the peer had all of it, other than by the peer; 0 if it has all.
   public func pendingCount(for peer: PeerId) -> Int {

@@ -1,7 +1,7 @@
 import JSONRPC
 
-/// The state of other people's copies of a note, and of its file, in words for a status line, the most urgent first: pieces
-/// that an editor joins.
+/// What a person should know about a note, in words for a status line, the most urgent first: whether it is stored and may be
+/// edited, the state of its file and of other people's copies, and of the network. An editor joins the pieces.
 ///
 /// A status line may call a person in sync only with the exact text of the buffer, which the editor alone knows. So one
 /// piece has two wordings: one for that text, and one for a later text.
@@ -11,9 +11,19 @@ struct Company {
   private static let maximumNameLength = 16
 
   private var pieces: [JSONValue] = []
+  private let isReadOnly: Bool
 
-  init(_ people: [PersonStatus], hasTextFile: Bool = true) {
-    if !hasTextFile { add("file not UTF-8") }
+  /// - Parameters:
+  ///   - unstored: why the note is not stored; empty if that is not known, nil if it is stored
+  ///   - network: `on`, `off`, or why there is none
+  init(
+    _ people: [PersonStatus], unstored: String? = nil, isReadOnly: Bool = false, hasTextFile: Bool = true,
+    network: String = "on"
+  ) {
+    self.isReadOnly = isReadOnly
+    if let unstored { say(unstored.isEmpty ? "not stored" : "not stored: \(unstored)") }
+    if isReadOnly { say("read-only") }
+    if !hasTextFile { say("file not UTF-8") }
     let people = people.sorted { $0.person.name < $1.person.name }
     func named(_ state: PersonStatus.State) -> [PersonStatus] {
       // A person whose changes are still arriving here lacks nothing.
@@ -26,7 +36,10 @@ struct Company {
     add("\(pending) not yet sent to ", behind)
     add("", named(.unreachable), after: " unreachable")
     add("synced with ", whenLater: "sending to ", named(.inSync))
+    if network != "on" { say(network == "off" ? "no network" : "no network: \(OneLine.shown(network))") }
   }
+
+  private mutating func say(_ words: String) { add((pieces.isEmpty ? "" : "; ") + words) }
 
   /// Adds people in the same state, each name once.
   private mutating func add(
@@ -43,6 +56,7 @@ struct Company {
       for person in people where names.insert(person.person.name).inserted {
         if names.count > 1 { add(", ") }
         add(name: person.person.name)
+        if !isReadOnly, person.limit == .readOnly { add(" (read-only)") }
         if showsPercent, let percent = person.percentReceived { add(" (\(percent)%)") }
       }
     }

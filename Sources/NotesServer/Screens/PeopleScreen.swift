@@ -25,7 +25,7 @@ struct PeopleScreen {
     for person in people {
       table.add(
         [
-          person.name, Self.words(person.access, isHost: person.peer == host), state(of: person, handle),
+          person.name, Self.words(person.access, isHost: person.peer == host), state(of: person, handle, own),
           Self.short(person.peer),
         ], members(person.peer, person.name))
     }
@@ -83,15 +83,18 @@ struct PeopleScreen {
     [("peer", .text(peer.description)), ("name", .text(name))]
   }
 
-  private func state(of person: PersonSummary, _ handle: DocHandle) -> String {
+  /// - Parameter own: this person's access to the note
+  private func state(of person: PersonSummary, _ handle: DocHandle, _ own: Access) -> String {
     let isHere = service.presenceTracker.people(in: handle.id).contains { PeerId($0.peer).owner == person.peer }
     let status = PersonStatus(person, on: handle)
     let here = isHere ? "in the note, " : ""
     switch status.state {
+    case .inSync where status.limit == .readOnly && own == .write: return here + "up to date; read-only for you"
     case .inSync: return here + "up to date"
     case .behind where status.pending == 0: return here + "sending (\(status.percentReceived ?? 0)%)"
     case .behind: return here + NotesScreen.counted(max(1, status.pending), "change") + " behind"
-    case .refused: return here + "read-only: changes refused"
+    case .refused:
+      return here + (status.limit == .notTaken ? "does not take this note" : "read-only: changes refused")
     case .unreachable:
       if let problem = person.problem { return "offline: \(problem)" }
       let since = service.presenceTracker.lastSeen[person.peer].map { " since \(time.full($0))" } ?? ""

@@ -28,6 +28,8 @@ final class ClientUpdates {
   private var lastChange: Duration?
   private var waitingSince: Duration?
   private var statusTimer: (any ScheduledAction)?
+  /// Since the note was found not to be stored, and whether that is long ago; nil while it is stored.
+  private var storing: (timer: any ScheduledAction, isLong: Bool)?
   private var lastStatus: JSONValue?
   /// Whether the words were counted since the text last changed.
   private var wordsAreCounted = false
@@ -40,6 +42,7 @@ final class ClientUpdates {
   func stop() {
     check?.timer.cancel()
     statusTimer?.cancel()
+    storing?.timer.cancel()
     editTimer?.cancel()
   }
 
@@ -164,9 +167,24 @@ final class ClientUpdates {
 
   /// Answers a request for the status. A later return to the state told before is then news to the client.
   func answerStatus() -> JSONValue {
-    let status = NoteStatus(of: binding).json
+    let status = status()
     lastStatus = status
     return status
+  }
+
+  private func status() -> JSONValue {
+    let status = NoteStatus(of: binding, hasWaitedToStore: storing?.isLong ?? false)
+    if status.isStored {
+      storing?.timer.cancel()
+      storing = nil
+    } else if storing == nil {
+      let timer = clock.schedule(after: NoteStatus.storingTime) { [weak binding] in
+        binding?.updates.storing?.isLong = true
+        binding?.updates.statusChanged()
+      }
+      storing = (timer, isLong: false)
+    }
+    return status.json
   }
 
   /// Call after an event that changes what the client shows as the status: the client is sent the whole status again,
@@ -179,7 +197,7 @@ final class ClientUpdates {
   private func sendStatus() {
     statusTimer = nil
     guard binding.buffer.gate == .notes else { return editor.work.look(at: binding.uri) }
-    let status = NoteStatus(of: binding).json
+    let status = status()
     guard status != lastStatus else { return }
     lastStatus = status
     editor.notify(StatusChangedNotification(uri: binding.uri, status: status))

@@ -13,6 +13,7 @@ struct TitleNews {
     let (notebook, key) = (binding.service.notebook, binding.key)
     guard let title = binding.note.title, let former = notebook[key]?.title, title != former else { return }
     notebook.update(key) { $0.title = title }
+    binding.updates.statusChanged()
     // An agenda's items have another line, and the first title of a note that arrives is no news.
     guard key.item == nil, !isFirst(title, edits) else { return }
     let editor = binding.editor

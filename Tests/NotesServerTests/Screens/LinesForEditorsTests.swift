@@ -112,6 +112,21 @@ struct LinesForEditorsTests {
     #expect(Self.words([Self.person("A\u{202E}na\n", .inSync)]) == "synced with Ana ")
   }
 
+  @Test func theStatusLineSaysWhyANoteIsNotStoredFirst() {
+    func words(unstored: String?, isReadOnly: Bool = false, network: String = "on") -> String {
+      let company = Company(
+        [Self.person("Ana", .inSync)], unstored: unstored, isReadOnly: isReadOnly, network: network)
+      return (company.json.arrayValue ?? []).compactMap { $0["text"]?.stringValue }.joined()
+    }
+    #expect(words(unstored: "the disk is full") == "not stored: the disk is full; synced with Ana")
+    #expect(words(unstored: "", isReadOnly: true) == "not stored; read-only; synced with Ana")
+    var server = Self.person("wss", .inSync)
+    server.limit = .readOnly
+    #expect(Self.words([server]) == "synced with wss (read-only)", "what is typed does not reach it")
+    #expect(words(unstored: nil, network: "off") == "synced with Ana; no network")
+    #expect(words(unstored: nil, network: "the port is taken") == "synced with Ana; no network: the port is taken")
+  }
+
   /// A member without a value is left out: an editor checks whether a member is there.
   @Test func whatIsNotSaidIsNotThere() {
     #expect(

@@ -75,12 +75,8 @@
         (notes-test-status (list ana) :company
                            [(:text "synced with " :whenLater "sending to ") (:text "5 people")])
         (should (equal (notes-lsp--lighter) " Note[synced with 5 people]"))
-        (notes-test-status nil :network "the port is taken")
-        (should (equal (notes-lsp--lighter) " Note[no network: the port is taken]"))
-        (notes-test-status nil :network "off")
-        (should (equal (notes-lsp--lighter) " Note[no network]"))
         ;; Names are not mode-line constructs: they read as they are written.
-        (notes-test-status nil :network "%b%-")
+        (notes-test-status nil :company [(:text "no network: %b%-")])
         (should (equal (notes-lsp--lighter) " Note[no network: %%b%%-]"))))))
 
 (ert-deftest notes-test-synced-is-said-only-of-a-text-that-was-proved ()
@@ -126,14 +122,16 @@
                              :company (notes-test-in-sync '((:name "Ana")))))
       (should (equal (notes-lsp--lighter) " Note[synced with Ana]")))))
 
-(ert-deftest notes-test-what-is-not-stored-for-long-is-said ()
+(ert-deftest notes-test-the-status-says-once-why-a-note-is-not-stored ()
   (notes-test-with "x\n"
-    (notes-test-status nil :stored :json-false)
-    (should (equal (notes-lsp--lighter) " Note"))
-    (setf (notes-lsp--note-unstored notes-test-note) (- (float-time) 3))
-    (should (equal (notes-lsp--lighter) " Note[not stored]"))
-    (notes-test-status nil)
-    (should (equal (notes-lsp--lighter) " Note"))))
+    (notes-test-told
+      (dolist (case '(([(:text "not stored: the disk is full")] "Notes: Not stored: the disk is full")
+                      ([] "Notes: Not stored yet; not shared")))
+        (cl-letf (((symbol-function 'notes-lsp-ask)
+                   (lambda (_method _params act &rest _)
+                     (funcall act (list :stored :json-false :company (car case))))))
+          (notes-status)
+          (should (equal (car notes-test-told) (cadr case))))))))
 
 (ert-deftest notes-test-a-read-only-note-is-read-only-and-follows-the-host ()
   (notes-test-with "x\n"
@@ -141,6 +139,7 @@
       (notes-lsp--opened notes-test-note '(:access "read"))
       (should (equal notes-test-told '("Notes: Read-only. M-x notes-copy makes a copy to edit")))
       (should buffer-read-only)
+      (notes-test-status nil :access "read" :company [(:text "read-only")])
       (should (equal (notes-lsp--lighter) " Note[read-only]"))
       (should-error (notes-lsp-undo) :type 'user-error)
       (set-buffer-modified-p nil)

@@ -30,7 +30,7 @@ local preparation = [[
     return table.remove(replies, 1) or 0
   end
   function vim.ui.input(options, act)
-    table.insert(asked, { options.prompt })
+    table.insert(asked, { options.prompt, options.default })
     act(table.remove(replies, 1))
   end
   function vim.ui.select(items, options, act)

@@ -33,7 +33,7 @@ test("the first start asks for the name if the user does nothing else", function
   nvim:lua("replies = { 'Ben', 1 }")
   nvim:lua("vim.cmd('NotesNew Tea')")
   equal({ name = "Ben", visible = false }, nvim:wait_told("notes/setName")[1])
-  equal({ { "Name that others see: " }, { "Notes: May people on this network see you?", "&No\n&Yes", 1 } }, nvim:value("asked"))
+  equal({ { "Name that others see: ", "" }, { "Notes: May people on this network see you?", "&No\n&Yes", 1 } }, nvim:value("asked"))
 end)
 
 test("the first start does not ask while the user types", function(nvim)
@@ -174,6 +174,51 @@ test(":NotesStatus does not take the service's status for the note's", function(
   nvim:wait("Held() > 0")
   nvim:lua("Release({ result = { stored = true, documents = 3 } })")
   nvim:wait_said("Not stored: the service has not opened this note")
+end)
+
+test("reading a file again returns to the same words", function(nvim)
+  nvim:note("Again", { "one", "two", "three" })
+  nvim:lua("vim.cmd('silent write') vim.fn.append(0, 'new') note_of.flush(note_of.of(), false) vim.fn.cursor(3, 2)")
+  nvim:lua("vim.cmd('edit!')")
+  nvim:wait("note_of.of().is_open and note_of.of().was_open and not note_of.of().is_reading and vim.fn.line('$') == 3")
+  nvim:say("notes/edit", {
+    uri = nvim:value("note_of.of().uri"), version = nvim:value("note_of.of().version"), rev = 1, cause = "reload",
+    bytes = nvim:value("note_of.of().bytes") + 4,
+    edits = { { range = { start = { line = 0, character = 0 }, ["end"] = { line = 0, character = 0 } }, newText = "new\n" } },
+  })
+  nvim:wait("vim.fn.getline(1) == 'new'")
+  equal({ 3, 2 }, nvim:value("{ vim.fn.line('.'), vim.fn.col('.') }"))
+end)
+
+test("a file with NUL bytes is said to have them", function(nvim)
+  nvim:lua("vim.cmd('edit nul.txt') vim.fn.setline(1, 'one\\ntwo') vim.cmd('NotesAdopt')")
+  nvim:wait_said("The file has NUL bytes, so it cannot be a note")
+end)
+
+test("the help over a list leaves the ruler as it was", function(nvim)
+  nvim:lua("vim.cmd('Notes')")
+  nvim:wait("vim.fn.getline(2) == '  Tea'")
+  nvim:keys("?")
+  nvim:wait("not vim.o.ruler")
+  nvim:keys("q")
+  nvim:wait("vim.o.ruler")
+end)
+
+test("renaming offers the present title, which the file may not have yet", function(nvim)
+  nvim:note("Former")
+  nvim:lua("note_of.of().status = { title = 'Present' } vim.cmd('NotesRename')")
+  equal({ { "New title: ", "Present" } }, nvim:value("asked"))
+end)
+
+test("the status says once why a note is not stored", function(nvim)
+  nvim:note("Tea")
+  for _, case in ipairs({ { { { text = "not stored: the disk is full" } }, "Not stored: the disk is full" },
+    { {}, "Not stored yet; not shared" } }) do
+    nvim:lua("Hold('notes/status') vim.cmd('NotesStatus')")
+    nvim:wait("Held() > 0")
+    nvim:lua("Release({ result = { stored = false, company = ... } })", case[1])
+    nvim:wait(("said[#said] == 'Notes: %s'"):format(case[2]))
+  end
 end)
 
 test("what says where the words are goes first, and only news is dropped", function(nvim)

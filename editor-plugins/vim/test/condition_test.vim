@@ -49,10 +49,17 @@ def TheStatusLineSaysHowFarTheOthersAre()
   Shows('[note: receiving from Cy (34%); 3 changes not yet sent to Bo, Di; Theodora Longna… unreachable]')
   StatusIs(note, [ana], {company: [{text: 'synced with ', whenLater: 'sending to '}, {text: '5 people'}]})
   Shows('[note: synced with 5 people]')
-  StatusIs(note, [], {network: 'the port is taken'})
-  Shows('[note: no network: the port is taken]')
-  StatusIs(note, [], {network: 'off'})
-  Shows('[note: no network]')
+enddef
+
+# Once, with the reason that the service names.
+def TheStatusSaysWhyANoteIsNotStored()
+  const note = Note('Full', [])
+  StatusIs(note, [], {stored: false, company: [{text: 'not stored: the disk is full'}]})
+  NotesStatus
+  IsTold('Not stored: the disk is full$')
+  StatusIs(note, [], {stored: false})
+  NotesStatus
+  IsTold('Not stored yet; not shared$')
 enddef
 
 def SyncedIsSaidOnlyOfATextThatWasProved()
@@ -102,14 +109,13 @@ def SyncedIsSaidOfATextThatIsOlderThanItsCompany()
   Shows('[note: synced with Ana]')
 enddef
 
-def WhatIsNotStoredForLongIsSaid()
-  const note = Note('Stored', [])
-  StatusIs(note, [], {stored: false})
-  Wait('the answer', () => !empty(note.unstored))
-  assert_equal('[note]', notes_lsp#Status())
-  Shows('[note: not stored]')
-  StatusIs(note, [])
-  Shows('[note]')
+# The file still has the former one.
+def RenamingOffersThePresentTitle()
+  const note = Note('Former', [])
+  StatusIs(note, [], {title: 'Present'})
+  Wait('the title', () => note->get('status', {})->get('title', '') != '')
+  feedkeys(":NotesRename\<CR> one\<CR>", 'xt')
+  assert_equal('Present one', WaitTold('notes/rename', 1).title)
 enddef
 
 def AReadOnlyNoteIsReadOnlyAndFollowsTheHost()
@@ -118,6 +124,7 @@ def AReadOnlyNoteIsReadOnlyAndFollowsTheHost()
   final note = buffer.Of(bufnr())
   IsTold('Read-only. :NotesCopy makes a copy to edit')
   assert_equal([false, true], [&modifiable, &readonly])
+  StatusIs(note, [], {access: 'read', company: [{text: 'read-only'}]})
   Shows('[note: read-only]')
   const start = {line: 0, character: 0}
   Say('notes/edit', {uri: note.uri, version: note.version, rev: 1, edits: [
@@ -131,7 +138,6 @@ def AReadOnlyNoteIsReadOnlyAndFollowsTheHost()
   Event(note, 'access', {access: 'write', message: 'Ben lets you edit "Joined" now'})
   IsTold('Ben lets you edit')
   assert_equal([true, false], [&modifiable, &readonly])
-  Shows('[note]')
   Event(note, 'access', {access: 'read', message: 'Ben made "Joined" read-only for you'})
   IsTold('Ben made "Joined" read-only')
   assert_equal([false, true], [&modifiable, &readonly])
@@ -241,7 +247,7 @@ def NewsWaitsUntilAnErrorIsRead()
   Event(note, 'online', {message: ''})
   Event(note, 'online', {message: 'Cleo is online', level: 'news'})
   Event(note, 'status', {})
-  StatusIs(note, [], {network: 'later'})
+  StatusIs(note, [], {company: [{text: 'no network: later'}]})
   Shows('[note: no network: later]')
   assert_true(execute('messages') !~ 'online', 'news over an error that is not read')
   status.OnActivity()
@@ -322,7 +328,8 @@ verdict.Run([
   ['SyncedIsSaidOnlyOfATextThatWasProved', SyncedIsSaidOnlyOfATextThatWasProved],
   ['TheStatusLineIsDrawnAnewWhenTheQueueIsEmpty', TheStatusLineIsDrawnAnewWhenTheQueueIsEmpty],
   ['SyncedIsSaidOfATextThatIsOlderThanItsCompany', SyncedIsSaidOfATextThatIsOlderThanItsCompany],
-  ['WhatIsNotStoredForLongIsSaid', WhatIsNotStoredForLongIsSaid],
+  ['TheStatusSaysWhyANoteIsNotStored', TheStatusSaysWhyANoteIsNotStored],
+  ['RenamingOffersThePresentTitle', RenamingOffersThePresentTitle],
   ['AReadOnlyNoteIsReadOnlyAndFollowsTheHost', AReadOnlyNoteIsReadOnlyAndFollowsTheHost],
   ['ANoteThatIsOneNoLongerIsAPlainFile', ANoteThatIsOneNoLongerIsAPlainFile],
   ['AnItemsTextThatWasKeptAfterItsBufferIsTold', AnItemsTextThatWasKeptAfterItsBufferIsTold],

@@ -16,7 +16,9 @@ struct RenameRequest: EditorRequest {
   }
 
   func perform(for editor: Editor) async throws -> NotePlace {
-    NotePlace(try await editor.service.rename(try editor.note(note), to: title), editor.service)
+    let record = try await editor.service.rename(try editor.note(note), to: title)
+    for binding in editor.buffers.bindings(of: record.id) { binding.updates.statusChanged() }
+    return NotePlace(record, editor.service)
   }
 }
 

@@ -5,6 +5,11 @@ import JSONRPC
 /// `inSync` only if it has sent exactly the heads that the document has here.
 struct NoteStatus {
   let isStored: Bool
+  /// Why the note is not stored, if the store has failed.
+  let storageProblem: String?
+  /// Whether storing takes unusually long, or has failed.
+  let isUnstoredForLong: Bool
+  let title: String?
   let access: Access
   let network: String
   let discovery: String
@@ -19,9 +24,13 @@ struct NoteStatus {
   let isFileUnreadable: Bool
 
   @AutomergeRepo
-  init(of binding: BufferBinding) {
+  init(of binding: BufferBinding, hasWaitedToStore: Bool = false) {
     let service = binding.service
-    isStored = binding.handle.isStored && !service.recoveredTexts.holds(binding.id)
+    let (handle, texts) = (binding.handle, service.recoveredTexts)
+    isStored = handle.isStored && !texts.holds(binding.id)
+    storageProblem = isStored ? nil : handle.storageProblem?.words ?? (texts.holds(binding.id) ? texts.failure : nil)
+    isUnstoredForLong = storageProblem != nil || (!isStored && hasWaitedToStore)
+    title = service.notebook[binding.key]?.title
     access = service.sharing.access(to: binding.id)
     network = Self.network(service)
     discovery = service.sharing.discoveryState
@@ -34,10 +43,14 @@ struct NoteStatus {
     isFileUnreadable = service.environment.filesWithoutText.contains(binding.key)
   }
 
+  /// A text counts as not stored after this time, because storing takes a moment after every key.
+  static let storingTime: Duration = .seconds(2)
+
   /// The status of a note whose document has not arrived.
   @AutomergeRepo
   init(of opening: Opening, _ service: Service) {
-    isStored = false
+    (isStored, storageProblem, isUnstoredForLong) = (false, nil, false)
+    title = service.notebook[opening.key]?.title
     access = service.sharing.access(to: opening.key.document)
     (network, discovery) = (service.sharing.networkState, service.sharing.discoveryState)
     people = []
@@ -45,6 +58,12 @@ struct NoteStatus {
     isItem = opening.key.item != nil
     source = opening.waitsFor
     isFileUnreadable = false
+  }
+
+  private var company: Company {
+    Company(
+      people, unstored: isUnstoredForLong ? storageProblem ?? "" : nil, isReadOnly: access == .read,
+      hasTextFile: !isFileUnreadable, network: network)
   }
 
   /// If another process of this person has the network, nothing is wrong for the person as long as the two are connected.
@@ -59,8 +78,8 @@ struct NoteStatus {
       "stored": .bool(isStored), "access": .string(access.rawValue), "network": .string(network),
       "discovery": .string(discovery), "peers": .array(people.map(\.json)), "words": JSONValue(words),
       "waiting": source.map(JSONValue.string), "file": isFileUnreadable ? "notUTF8" : nil,
-      "item": isItem ? true : nil,
-      "company": Company(people, hasTextFile: !isFileUnreadable).json,
+      "item": isItem ? true : nil, "title": title.map(JSONValue.string),
+      "problem": storageProblem.map(JSONValue.string), "company": company.json,
     ])
   }
 }
@@ -83,6 +102,14 @@ struct PersonStatus {
   let percentReceived: Int?
   /// Whether the person has sent changes in another author's name.
   let forges: Bool
+  /// What the person, or a server, lets this person do less than the note's access says.
+  var limit: Limit?
+
+  enum Limit: String {
+    case readOnly = "read-only"
+    /// It does not have the note, and does not take it.
+    case notTaken = "not accepted"
+  }
 
   var json: JSONValue { json(withAccess: false) }
 
@@ -91,7 +118,8 @@ struct PersonStatus {
       "peer": .string(person.peer.description), "name": .string(person.name),
       "access": withAccess ? .string(person.access.rawValue) : nil,
       "state": .string(state.rawValue),
-      "reason": state == .refused ? "read-only" : state == .unreachable ? person.problem.map(JSONValue.string) : nil,
+      "reason": state == .unreachable
+        ? person.problem.map(JSONValue.string) : limit.map { .string($0.rawValue) },
       "inSync": .bool(state == .inSync), "pending": JSONValue(pending),
       "receiving": percentReceived.map { JSONValue($0) }, "forges": forges ? true : nil,
     ])
@@ -104,13 +132,17 @@ extension PersonStatus {
     self.person = person
     pending = handle.pendingCount(for: person.peer)
     forges = handle.forgers.contains(person.peer)
+    let limits = handle.limits(of: person.peer)
     if !person.isConnected {
       state = .unreachable
     } else if handle.inSync(with: person.peer) {
       state = .inSync
+    } else if limits.isLacking {
+      (state, limit) = (.refused, .notTaken)
     } else {
       state = handle.isRefused(by: person.peer) || handle.refuses(person.peer) ? .refused : .behind
     }
+    if limit == nil, state == .refused || limits.isReadOnly { limit = .readOnly }
     percentReceived = state == .behind ? handle.percentReceived(from: person.peer) : nil
   }
 }

@@ -5,6 +5,8 @@ import JSONRPC
 struct ServiceStatus {
   /// Whether every document is stored.
   var isStored: Bool
+  /// Why a document is not stored, if the store has failed.
+  let storageProblem: String?
   let network: String
   let discovery: String
   /// How many documents are in memory.
@@ -17,6 +19,7 @@ struct ServiceStatus {
   @AutomergeRepo
   init(_ service: Service) {
     isStored = service.repo.handles.allSatisfy(\.isStored)
+    storageProblem = service.repo.handles.lazy.compactMap(\.storageProblem).first?.words
     (network, discovery) = (service.sharing.networkState, service.sharing.discoveryState)
     documentCount = service.repo.handles.count
     commitTimes = service.repo.commitTimes
@@ -24,10 +27,11 @@ struct ServiceStatus {
   }
 
   var json: JSONValue {
-    [
-      "stored": .bool(isStored), "network": .string(network), "discovery": .string(discovery), "peers": [],
-      "documents": JSONValue(documentCount), "commits": commits, "sent": JSONValue(sentCount),
-    ]
+    .object(present: [
+      "stored": .bool(isStored), "problem": storageProblem.map(JSONValue.string), "network": .string(network),
+      "discovery": .string(discovery), "peers": [], "documents": JSONValue(documentCount), "commits": commits,
+      "sent": JSONValue(sentCount),
+    ])
   }
 
   /// In milliseconds.

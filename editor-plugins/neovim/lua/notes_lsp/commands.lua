@@ -128,7 +128,8 @@ function M.carry_out(command, given, row, is_sure)
     end)
   end
   if not flow.argument then return send("") end
-  local former = row and row.title or command == "NotesRename" and vim.fn.expand("%:t:r") or nil
+  -- The file's name may be a former title: the file follows when it is closed.
+  local former = row and row.title or command == "NotesRename" and ((note_of.of() or {}).status or {}).title or nil
   local function title() titled(given, flow.prompt, former, send) end
   -- What cannot be is said before anything is asked for.
   if flow.first and given == "" then ask(flow.first, target, opens(title)) else title() end
@@ -286,7 +287,10 @@ function M.status()
     if result.documents then return say.warn("Not stored: the service has not opened this note") end
     condition.on_status(note, result)
     local words = condition.words(note)
-    say.news((result.stored and "Stored" or "Not stored yet") .. (words == "" and "; not shared" or "; " .. words))
+    if words == "" then words = "not shared" end
+    -- The words begin with the reason why it is not stored, if there is one.
+    local stored = result.stored and "Stored; " or words:find("^not stored") and "" or "Not stored yet; "
+    say.news(((stored .. words):gsub("^%l", string.upper)))
   end)
 end
 

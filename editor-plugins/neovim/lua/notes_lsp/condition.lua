@@ -14,8 +14,6 @@ local M = {}
 local first_question_ms, rarest_question_ms = 300, 5000
 -- The pause if no other person has the note: the answer then proves only that the service has the text.
 local question_alone_ms = 1000
--- A text counts as not stored after this long; storing takes a moment at every key.
-local storing_ms = 2000
 local maximum_names, maximum_name = 3, 16
 M.read_only_line = "Read-only. :NotesCopy makes a copy to edit"
 
@@ -75,12 +73,6 @@ function M.on_status(note, told, version)
   M.set_access(note, told.access)
   if is_first and was == "write" and M.is_read_only(note) then say.warn(M.read_only_line) end
   if #(told.peers or {}) > 0 then note.is_unshared = false end
-  if told.stored ~= false then
-    note.unstored_since = nil
-  elseif not note.unstored_since then
-    note.unstored_since = vim.loop.now()
-    vim.defer_fn(refresh, storing_ms + 50)
-  end
   refresh()
   M.prove_soon(note)
 end
@@ -145,14 +137,8 @@ function M.words(note)
   end
   local told, words = note.status or {}, {}
   if (told.waiting or "") ~= "" then return "waiting for " .. text.shown(told.waiting) end
-  local is_unstored = note.unstored_since and vim.loop.now() - note.unstored_since >= storing_ms
-  if is_unstored or unsent.is_late(note) then table.insert(words, "not stored") end
-  if M.is_read_only(note) then table.insert(words, "read-only") end
+  if unsent.is_late(note) then table.insert(words, "not stored") end
   company(note, words)
-  local network = told.network or "on"
-  if network ~= "on" then
-    table.insert(words, network == "off" and "no network" or "no network: " .. text.shown(network))
-  end
   if note.is_unshared then table.insert(words, "no longer shared") end
   return table.concat(words, "; ")
 end

@@ -48,7 +48,9 @@ export def CarryOut(command: string, given: string, row: dict<any> = {}, isSure 
   elseif question != '' && !isSure && status.Confirm(question, "&Delete\n&Keep", 2) != 1
     return
   endif
-  const former = row->get('title', target->has_key('uri') && command ==# 'NotesRename' ? expand('%:t:r') : '')
+  # The file's name may be a former title: the file follows when it is closed.
+  const title = command ==# 'NotesRename' ? buffer.Of(bufnr())->get('status', {})->get('title', '') : ''
+  const former = row->get('title', title)
   if flow->has_key('first') && given == ''
     # Say what is impossible before asking for anything.
     service.Request(flow.first, copy(target), Then((_) => AskAndSend(flow, target, given, former)))
@@ -62,7 +64,6 @@ def AskAndSend(flow: dict<any>, target: dict<any>, given: string, former: string
   final params = copy(target)
   if flow->has_key('argument')
     value = given == '' && flow->has_key('prompt') ? status.Ask(flow.prompt, former) : given
-    # The file's name may be a former title: the file follows when it is closed.
     if value == '' || given == '' && value ==# former
       return
     endif

@@ -16,8 +16,6 @@ const firstQuestion = 300
 const rarestQuestion = 5000
 # The pause if no other person has the note: the answer then proves only that the service has the text.
 const questionAlone = 1000
-# A text counts as not stored after this many seconds; storing takes a moment at every key.
-const storingTime = 2.0
 const maximumNames = 3
 export const readOnlyLine = 'Read-only. :NotesCopy makes a copy to edit'
 const maximumName = 16
@@ -46,7 +44,7 @@ enddef
 # A buffer has become a note. The first proof also brings its access and its people.
 export def OnAttach(note: dict<any>)
   const bufnr = note.bufnr
-  note->extend({access: 'write', proven: 0, prover: 0, patience: firstQuestion, unstored: [], isUnshared: false})
+  note->extend({access: 'write', proven: 0, prover: 0, patience: firstQuestion, isUnshared: false})
   setbufvar(bufnr, 'notes_lsp_gone', '')
   execute $'autocmd! notes_lsp_condition * <buffer={bufnr}>'
   execute $'autocmd notes_lsp_condition InsertCharPre <buffer={bufnr}> OnCharacter({bufnr})'
@@ -223,12 +221,6 @@ export def OnStatus(note: dict<any>, told: dict<any>, version: number = 0)
   if !empty(told->get('peers', []))
     note.isUnshared = false
   endif
-  if told->get('stored', true)
-    note.unstored = []
-  elseif empty(note.unstored)
-    note.unstored = reltime()
-    timer_start(float2nr(storingTime * 1000) + 50, (_) => Refresh())
-  endif
   Refresh()
   # Later versions were not proved while no other person had the note.
   ProveSoon(note)
@@ -285,24 +277,17 @@ export def Words(note: dict<any>): string
     return $'waiting for {told.waiting}'
   endif
   final words: list<string> = []
-  if unsent.IsLate(note) || !empty(note.unstored) && reltimefloat(reltime(note.unstored)) >= storingTime
+  if unsent.IsLate(note)
     words->add('not stored')
   endif
-  if IsReadOnly(note)
-    words->add('read-only')
-  endif
   words->extend(Company(note, told))
-  const network = told->get('network', 'on')
-  if network !=# 'on'
-    words->add(network ==# 'off' ? 'no network' : $'no network: {network}')
-  endif
   if note.isUnshared
     words->add('no longer shared')
   endif
   return words->join('; ')
 enddef
 
-# How far the other people's copies are, as the service words it. It says of a text that was not proved that it is being sent.
+# How the note and the other people's copies are, as the service words it. It says of a text that was not proved that it is being sent.
 def Company(note: dict<any>, told: dict<any>): list<string>
   const isProven = note.proven == note.version && note.info->get('synced', false)
   const pieces = told->get('company', [])->mapnew((_, it) => (isProven ? it.text : it->get('whenLater', it.text))
@@ -341,8 +326,10 @@ export def Status()
       endif
       OnStatus(note, result)
       const discovery = result->get('discovery', 'on')
-      const words = Words(note)
-      status.Say((result->get('stored', false) ? 'Stored' : 'Not stored yet') .. (words == '' ? '; not shared' : $'; {words}')
+      const words = Words(note) ?? 'not shared'
+      # The words begin with the reason why it is not stored, if there is one.
+      const stored = result->get('stored', false) ? 'Stored; ' : words =~# '^not stored' ? '' : 'Not stored yet; '
+      status.Say((stored .. words)->substitute('^.', '\u&', '')
         .. (discovery ==# 'on' || discovery ==# 'off' ? '' : $'; {discovery}'))
     }))
   endif
