@@ -25,7 +25,7 @@ extension RecoveredTextTests {
     try service.kill()
     let next = try meeting.user.startInitialized()
     let event = try news(next)
-    #expect(event["message"] == "Kept as recovered: a copy of \"Weekly\"")
+    #expect(event["message"] == "Kept as recovered: a copy of \"Drinks\"")
     let copy = try String(contentsOfFile: try #require(event["recovered"]?.stringValue), encoding: .utf8)
     #expect(copy == "tea\n")
     // Private whatever the umask is: the item's own file may have been private.
@@ -37,7 +37,7 @@ extension RecoveredTextTests {
     try meeting.deleteItem()
     try next.waitFor("the second") { newsCount(next) == 2 }
     let copies = next.messages.filter { $0["params"]?["kind"] == "recovered" }.map { $0["params"]?["copy"] ?? .null }
-    #expect(copies == ["a copy of \"Weekly\"", "a copy of \"Weekly\""])
+    #expect(copies == ["a copy of \"Drinks\"", "a copy of \"Drinks\""])
   }
 
   @Test func wordsThatWereRefusedRightBeforeAKillAreToldAfterTheRestart() throws {
@@ -62,7 +62,7 @@ extension RecoveredTextTests {
     let ben = try meeting.user.startInitialized()
     try meeting.deleteItem()
     let event = try news(ben)
-    #expect(event["copy"] == "a copy of \"Weekly\"")
+    #expect(event["copy"] == "a copy of \"Drinks\"")
     #expect(try String(contentsOfFile: event["recovered"]?.stringValue ?? "", encoding: .utf8) == "tea\n")
   }
 
