@@ -149,10 +149,11 @@ simulate: setup
 	  $(if $(SEED),history)
 
 # The same with all faults that the program stands, or these FAULTS, seed after seed for so many HOURS on all CORES, and then COUNT seeds
-# (default 1,000) of `make together`; the ledger gets what came of it.
+# (default 1,000) of `make together`; the ledger gets what came of it. With KEPT=folder, HOURS are processor time, and an interrupted soak
+# goes on when it is called again.
 soak: setup-test
 	swift build $(RELEASE) --product notes-soak
-	Tests/ledger.py soak $(or $(HOURS),1) "$(CORES)" "$(FAULTS)"
+	KEPT="$(KEPT)" Tests/ledger.py soak $(or $(HOURS),1) "$(CORES)" "$(FAULTS)"
 	swift build --build-tests $(DEBUG)
 	(NOTES_FUZZ_COUNT=$(or $(COUNT),1000) swift test --skip-build --filter ThreeEditorsTests) 2>&1 | tee .build/together.log; \
 	  status=$${PIPESTATUS[0]}; Tests/ledger.py together "make soak" .build/together.log; exit $$status

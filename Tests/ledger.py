@@ -7,7 +7,8 @@ Usage: ledger.py soak HOURS [CORES [FAULT,…]]   the simulation of whole servic
        ledger.py together COMMAND LOG           what ThreeEditorsTests printed
        ledger.py mutants COMMAND RESULT         what Tests/Mutants/mutants.py found, as JSON
 
-Interrupted, a soak notes what it has until then.
+Interrupted, a soak notes what it has until then. With a folder in the environment's KEPT, it keeps there what it has instead,
+along with the program, and goes on with both when it is called again, until it has taken HOURS of processor time in all.
 """
 import collections
 import datetime
@@ -42,11 +43,11 @@ def commit_here():
 commit = commit_here()
 
 
-def append(kind, command, sentence, rows=(), columns=(), notes=()):
+def append(kind, command, sentence, rows=(), columns=(), notes=(), of=None):
     """Adds an entry: a sentence, a table, and a list."""
     now = datetime.datetime.now(datetime.timezone.utc)
     lines = [f"## {now:%Y-%m-%d %H:%M} UTC: {kind}", "",
-             f"`{command}` at commit {commit}. {sentence}"]
+             f"`{command}` at commit {of or commit}. {sentence}"]
     if rows:
         lines += ["", "| " + " | ".join(columns) + " |", "|" + "---|" * len(columns)]
         lines += ["| " + " | ".join(f"{cell:,}" if isinstance(cell, int) else str(cell) for cell in row) + " |" for row in rows]
@@ -67,15 +68,39 @@ maximum_seed_seconds = 900
 class Soak:
     """Processes that run seeds, one on each core, and what they have counted."""
 
-    def __init__(self, first, cores, faults):
-        self.first, self.cores, self.faults = first, cores, faults
-        # A copy, so that a build during the run changes nothing.
-        self.folder = tempfile.TemporaryDirectory()
-        self.program = shutil.copy2(root + "/.build/release/notes-soak", self.folder.name)
+    # What is kept of a soak between its stretches.
+    kept_fields = ("first", "faults", "commit", "counts", "failures", "seeds", "next_seed", "simulated", "processor_seconds", "seconds",
+                   "stretches")
+
+    def __init__(self, first, cores, faults, kept="", processor_hours=0.0):
+        self.first, self.cores, self.faults, self.commit = first, cores, faults, commit
         self.counts, self.failures = collections.Counter(), []
-        self.seeds = self.next_seed = 0
-        self.simulated = self.processor_seconds = 0.0
+        self.seeds = self.next_seed = self.stretches = 0
+        self.simulated = self.processor_seconds = self.seconds = 0.0
         self.lock, self.ended = threading.Lock(), threading.Event()
+        self.limit = processor_hours * 3600 if kept else float("inf")
+        # A copy, so that a build during the run changes nothing.
+        self.temporary = None if kept else tempfile.TemporaryDirectory()
+        self.folder = kept or self.temporary.name
+        self.state = kept and kept + "/state.json"
+        self.program = self.folder + "/notes-soak"
+        if self.state and os.path.exists(self.state):
+            self.__dict__.update(json.load(open(self.state)))
+            self.counts = collections.Counter(self.counts)
+        else:
+            os.makedirs(self.folder, exist_ok=True)
+            shutil.copy2(root + "/.build/release/notes-soak", self.program)
+        self.stretches += 1
+        self.before, self.start = self.seconds, time.time()
+
+    def keep(self):
+        """Writes what there is to the folder that is kept, if there is one."""
+        with self.lock:
+            self.seconds = self.before + time.time() - self.start
+            if self.state:
+                with open(self.state + ".new", "w") as file:
+                    json.dump({name: getattr(self, name) for name in self.kept_fields}, file)
+                os.replace(self.state + ".new", self.state)
 
     def take_batch(self):
         with self.lock:
@@ -89,6 +114,9 @@ class Soak:
             while seeds and not self.ended.is_set():
                 done = self.run(seeds[0], len(seeds))
                 seeds = seeds[done:]
+                self.keep()
+                if self.processor_seconds >= self.limit:
+                    self.ended.set()
 
     def run(self, first, count, replays=False):
         """Runs seeds in one process, to the last one or until it ends; returns how many were done. With `replays`, returns what failed in
@@ -157,29 +185,34 @@ class Soak:
 def soak(hours, cores="", faults=""):
     if faults in ("", "all"):
         faults = ",".join(name for name in all_faults() if faults or name not in unmended_faults())
-    cores = int(cores or os.cpu_count())
+    cores, kept = int(cores or os.cpu_count()), os.environ.get("KEPT", "")
     text = open(page).read() if os.path.exists(page) else ""
     first = 1 + max([0] + [int(last.replace(",", "")) for last in re.findall(r"Seeds [\d,]+ to ([\d,]+)", text)])
-    run = Soak(first, cores, faults)
+    run = Soak(first, cores, faults, kept, float(hours))
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: run.ended.set())
-    start = time.time()
     threads = [threading.Thread(target=run.work) for _ in range(cores)]
     for thread in threads:
         thread.start()
-    run.ended.wait(float(hours) * 3600)
+    run.ended.wait(None if kept else float(hours) * 3600)
     run.ended.set()
-    seconds = time.time() - start
     for thread in threads:
         thread.join()
+    run.keep()
+    if run.processor_seconds < run.limit < float("inf"):
+        print(f"{run.processor_seconds / 3600:.2f} processor hours of {hours} so far, {len(run.failures)} failed")
+        return
     core_hours = run.processor_seconds / 3600
-    failures = [f"`make simulate SEED={seed} FAULTS={faults}`: {text} ({kind})" for seed, text, kind in sorted(run.failures)]
+    failures = [f"`make simulate SEED={seed} FAULTS={run.faults}`: {text} ({kind})" for seed, text, kind in sorted(map(tuple, run.failures))]
     append(
-        "whole services in virtual time", f"make soak HOURS={hours} CORES={cores} FAULTS={faults}",
-        f"Seeds {first} to {first + run.next_seed - 1}: {run.seeds:,} runs to the end, {run.seeds / seconds:.1f} a second, in "
-        f"{core_hours:.2f} processor hours on {cores} {'core' if cores == 1 else 'cores'}; {run.simulated / 3600:,.1f} simulated hours; "
+        "whole services in virtual time", f"make soak HOURS={hours} CORES={cores} FAULTS={run.faults}",
+        f"Seeds {run.first} to {run.first + run.next_seed - 1}: {run.seeds:,} runs to the end, {run.seeds / run.seconds:.1f} a second, in "
+        f"{core_hours:.2f} processor hours on {cores} {'core' if cores == 1 else 'cores'}"
+        f"{f', in {run.stretches} stretches' if run.stretches > 1 else ''}; {run.simulated / 3600:,.1f} simulated hours; "
         f"{len(failures)} failed.",
-        sorted(run.counts.items(), key=lambda item: -item[1]), ("done or injected", "times"), failures)
+        sorted(run.counts.items(), key=lambda item: -item[1]), ("done or injected", "times"), failures, of=run.commit)
+    if kept:
+        os.remove(run.state)
 
 
 def all_faults():
