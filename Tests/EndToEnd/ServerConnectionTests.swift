@@ -113,10 +113,6 @@ extension ServerConnectionTests {
     bens.flush()
     try waitForStatus("refused by 127.0.0.1 (read-only)", of: bens)
     #expect(try user.run(["status", "Shopping"]).output.contains("refused  read-only for you"))
-    let own = try ModelClient(ben, note: try ben.request("notes/create", ["title": "Tea", "text": "tea\n"]))
-    try ben.request("notes/publish", ["uri": .string(own.uri), "url": .string(server.websocket)])
-    try waitForStatus("refused by 127.0.0.1", of: own)
-    #expect(try people(of: own).contains("does not take this note"))
   }
 
   private func waitForStatus(_ words: String, of client: ModelClient) throws {

@@ -293,8 +293,7 @@ struct DocumentSync {
     if phase == .ready || (!header.heads.isEmpty && access == .write) {
       links[index].beginExchange(awaitsAnswer: awaitsAnswer)
     } else {
-      // One that offers the document has to learn that it is not taken.
-      links[index].state = .lacking(awaitsAnswer: awaitsAnswer || !header.heads.isEmpty)
+      links[index].state = .lacking(awaitsAnswer: awaitsAnswer)
     }
     return .link(index)
   }
