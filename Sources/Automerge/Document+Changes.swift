@@ -111,37 +111,11 @@ extension Document {
     try take(encoded, &edits)
   }
 
-  /// Applies chunks that may depend on one another in any order. Sorts them first: if thousands were applied in the
-  /// given order, nearly all would wait for a later one, and most would be dropped.
+  /// Applies chunks of our own, whatever this replica has accepted once: see `OwnChunks`.
   ///
   /// - Returns: the indices of the chunks that cannot be used: those for which `applyEncodedChanges` throws
   /// - Complexity: O(n) in their bytes
-  package func applyChunks(_ chunks: [Data]) -> [Int] {
-    guard takeTogether(chunks) != nil else { return [] }
-    // Bytes that are not a chunk may hide the chunks after them.
-    let isReadable = chunks.map { (try? Document().applyEncodedChanges(encoded: $0)) != nil }
-    _ = takeTogether(chunks.indices.filter { isReadable[$0] }.map { chunks[$0] })
-    return chunks.indices.filter { !isReadable[$0] || (try? applyEncodedChanges(encoded: chunks[$0])) == nil }
-  }
-
-  /// Returns the first error, even if everything else is good.
-  private func takeTogether(_ chunks: [Data]) -> LoadError? {
-    var bytes: [UInt8] = []
-    bytes.reserveCapacity(chunks.reduce(0) { $0 + $1.count })
-    for chunk in chunks { bytes += chunk }
-    guard !bytes.isEmpty else { return nil }
-    var edits: TextEditCollector?
-    var filter: AuthorFilter? = AuthorFilter(attested: [:])
-    do throws(LoadError) {
-      try replacingCore { (core) throws(LoadError) in
-        core = try core.take(bytes[...], edits: &edits, filter: &filter)
-        try core.expectNoEqualActors()
-      }
-      return filter?.fault
-    } catch {
-      return error
-    }
-  }
+  package func applyChunks(_ chunks: [Data]) -> [Int] { OwnChunks.apply(chunks, to: self) }
 
   /// Like `applyEncodedChanges`. Returns the resulting edits of texts.
   public func applyEncodedChangesWithTextEdits(encoded: Data) throws -> [TextEdit] {

@@ -98,4 +98,31 @@ struct SlotTests {
     // Their square takes minutes in a build like that of the tests.
     #expect(took.seconds < 15)
   }
+
+  /// Each value names the two before it as those that it replaces; seen one by one, the ways among sixty would take days.
+  @Test func whatCameAfterHiddenOperationsIsLookedAtOnce() {
+    let actors = Self.actors(2), first = OpId(counter: 1, actor: 0)
+    var slot = Slot(ops: [Self.put(first)])
+    func id(_ number: UInt32) -> OpId { number == 1 ? first : OpId(counter: number, actor: 1) }
+    for number in 2...(60 as UInt32) {
+      let op = Self.put(id(number))
+      slot.addSuccessor(op, to: [number - 1, number - 2].filter { $0 > 0 }.map(id), actors: actors)
+      slot.add(op, actors: actors)
+    }
+    #expect(slot.winner(at: Clock.now.without([2...60], of: 1))?.id == first)
+    #expect(slot.winner(at: Clock.now.without([2...59], of: 1))?.id == id(60))
+  }
+
+  /// Sixty thousand of them, one after another, would not fit on the stack.
+  @Test func aLongChainOfHiddenOperationsNeedsNoStack() {
+    let actors = Self.actors(2), first = OpId(counter: 1, actor: 0)
+    let chain = (2...(60_000 as UInt32)).map { OpId(counter: $0, actor: 1) }
+    var slot = Slot(ops: [Self.put(first)]), last = first
+    for id in chain {
+      slot.addSuccessor(Self.put(id), to: [last], actors: actors)
+      slot.add(Self.put(id), actors: actors)
+      last = id
+    }
+    #expect(slot.winner(at: Clock.now.without([2...60_000], of: 1))?.id == first)
+  }
 }

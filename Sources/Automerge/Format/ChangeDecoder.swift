@@ -20,6 +20,9 @@ struct DecodedChange: OpSource {
     }
   }
 
+  /// Its operations other than typing and deleting, each with its `weight`.
+  var opWeight: Int { others.reduce(0) { $0 + $1.weight } }
+
   /// The counter of the last operation; one less than the first counter if there is none.
   var maxOp: UInt32 { UInt32(Int(header.startOp) - 1 + opCount) }
 }
@@ -30,11 +33,19 @@ struct DecodedChange: OpSource {
 /// unknown columns, or values with spare bytes) would keep its hash in memory but not in a saved document, which could
 /// then not be loaded; such a change is refused with `LoadError.notReproducible`.
 enum ChangeDecoder {
-  /// - Parameter limit: the most runs and other operations that the change may have
-  static func decode(_ chunk: Chunk, atMost limit: Int = .max) throws(LoadError) -> DecodedChange {
+  /// - Parameters:
+  ///   - limit: the most runs and other operations that the change may have
+  ///   - denseOps: how many operations other than typing and deleting, and predecessors, it may have beyond one for each byte
+  static func decode(
+    _ chunk: Chunk, atMost limit: Int = .max, denseOps: Int = FormatLimits.denseOps
+  ) throws(LoadError) -> DecodedChange {
     var change: DecodedChange
     let isWrittenAgain: Bool
-    do throws(FormatError) { (change, isWrittenAgain) = try read(chunk, atMost: limit) } catch { throw .format(error) }
+    do throws(FormatError) {
+      (change, isWrittenAgain) = try read(chunk, atMost: limit, denseOps: denseOps)
+    } catch {
+      throw .format(error)
+    }
     guard change.namesEachActorOnce else { throw .notReproducible(chunk.hash) }
     if isWrittenAgain { return change }
     let body = ChangeEncoder.body(change.header, author: 0, runs: change.runs, of: change)
@@ -44,7 +55,9 @@ enum ChangeDecoder {
   }
 
   /// The change, and whether it is already known that writing it again gives the same bytes.
-  private static func read(_ chunk: Chunk, atMost limit: Int) throws(FormatError) -> (DecodedChange, Bool) {
+  private static func read(
+    _ chunk: Chunk, atMost limit: Int, denseOps: Int
+  ) throws(FormatError) -> (DecodedChange, Bool) {
     var reader = ByteReader(chunk.body)
     let deps = try reader.hashes()
     let author = try reader.actor()
@@ -67,15 +80,17 @@ enum ChangeDecoder {
     change.repeatedByteCount = try columns.repeatedNameByteCount
     let repeatable = FormatLimits.repeatedByteCountOfChange(stored: chunk.body.count)
     guard change.repeatedByteCount <= repeatable else { throw .tooMany(limit: repeatable, at: 0) }
-    try readOps(OpColumnReader(columns, isDocument: false), size: chunk.body.count, atMost: limit, into: &change)
+    try readOps(
+      OpColumnReader(columns, isDocument: false), othersAtMost: denseOps + chunk.body.count, atMost: limit,
+      into: &change)
     return (change, false)
   }
 
   private static func readOps(
-    _ columns: OpColumnReader, size: Int, atMost most: Int, into change: inout DecodedChange
+    _ columns: OpColumnReader, othersAtMost limit: Int, atMost most: Int, into change: inout DecodedChange
   ) throws(FormatError) {
     var columns = columns
-    let start = Int64(change.header.startOp), limit = FormatLimits.otherOps + size
+    let start = Int64(change.header.startOp)
     columns.memberLimit = limit
     while true {
       let next = start + Int64(change.opCount)
@@ -92,9 +107,12 @@ enum ChangeDecoder {
 }
 
 extension FormatLimits {
-  /// How many more operations, other than typing and deleting, a chunk may hold than it has bytes. A run-length encoded
-  /// table could claim any number of them.
-  static let otherOps = 65_536
+  /// How many operations other than typing and deleting some chunks that are loaded together may have beyond one for each of
+  /// their bytes, and each operation's predecessors beyond one. Each takes half a kilobyte of memory, and a run-length encoded
+  /// table could claim any number. A program that sets a million numbers to zero stays below it.
+  static let denseOps = 1 << 22
+  /// The same for a change of a peer.
+  static let denseOpsOfPeer = 65_536
 }
 
 extension DecodedChange {

@@ -10,24 +10,34 @@ enum DocumentDecoder {
     let heads: [ChangeHash]
   }
 
-  static func decode(_ chunk: Chunk, verification: Verification = .immediate) throws(LoadError) -> Loaded {
+  /// - Parameter denseOps: how many operations other than typing and deleting it may have beyond sixteen for each byte; with
+  ///   `FormatLimits.rows`, any document is read that was ever saved
+  static func decode(
+    _ chunk: Chunk, verification: Verification = .immediate, denseOps: Int = FormatLimits.denseOps
+  ) throws(LoadError) -> Loaded {
     var budget = Int.max
-    return try decode(chunk, verification: verification, inflating: &budget)
+    return try decode(
+      chunk, verification: verification, inflating: &budget, opsAtMost: denseOps + 16 * chunk.body.count,
+      isOwn: denseOps == FormatLimits.rows)
   }
 
-  /// - Parameter budget: how many bytes the columns may inflate to, and their repeated strings stand for, if this is less than is
-  ///   allowed otherwise; reduced by what they did
-  /// - Parameter maximumOps: how many operations other than typing and deleting it may have, if this is less
+  /// - Parameters:
+  ///   - budget: how many bytes the columns may inflate to, and their repeated strings stand for, if this is less than is
+  ///     allowed otherwise; reduced by what they did
+  ///   - maximumOps: how many operations other than typing and deleting it may have
+  ///   - isOwn: whether it was saved here, so that whatever it holds was accepted once
   static func decode(
     _ chunk: Chunk, verification: Verification = .immediate, inflating budget: inout Int,
-    opsAtMost maximumOps: Int = .max
+    opsAtMost maximumOps: Int, isOwn: Bool = false
   ) throws(LoadError) -> Loaded {
     var reader = ByteReader(chunk.body)
     var tables: Tables
     do throws(FormatError) {
       tables = try readTables(&reader, &budget)
-      let repeated = try tables.changes.repeatedByteCount(ColumnSpec.Change.message)
-      try FormatLimits.take(hashed: repeated.addingSaturating(try tables.ops.repeatedNameByteCount), from: &budget)
+      if !isOwn {
+        let repeated = try tables.changes.repeatedByteCount(ColumnSpec.Change.message)
+        try FormatLimits.take(hashed: repeated.addingSaturating(try tables.ops.repeatedNameByteCount), from: &budget)
+      }
     } catch {
       throw .format(error)
     }
@@ -38,7 +48,7 @@ enum DocumentDecoder {
     }
     let store = ObjectStore(bytes: bytes, actors: actors)
     do throws(FormatError) {
-      var builder = ObjectBuilder(store: store, size: chunk.body.count, atMost: maximumOps)
+      var builder = ObjectBuilder(store: store, atMost: maximumOps)
       try builder.read(OpColumnReader(tables.ops, isDocument: true))
       tables.ops = ColumnSet()
     } catch {
@@ -50,7 +60,8 @@ enum DocumentDecoder {
     let rows: DocumentChanges
     do throws(FormatError) {
       rows = try DocumentChanges(
-        tables.changes, actorCount: actors.count, limit: log.opCount + FormatLimits.emptyChanges + chunk.body.count)
+        tables.changes, actorCount: actors.count,
+        limit: isOwn ? FormatLimits.rows : log.opCount + FormatLimits.emptyChanges + chunk.body.count)
     } catch {
       throw .format(error)
     }
@@ -97,5 +108,5 @@ enum DocumentDecoder {
 extension FormatLimits {
   /// How many more changes without operations a document may hold than it has bytes. A run-length encoded table could
   /// claim any number.
-  static let emptyChanges = 4096
+  static let emptyChanges = 1 << 17
 }

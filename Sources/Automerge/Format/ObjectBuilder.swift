@@ -19,10 +19,11 @@ struct ObjectBuilder {
   private var updates: [StoredOp] = []
   private var isFirstRow = true
 
-  init(store: ObjectStore, size: Int, atMost maximumOps: Int) {
+  /// - Parameter limit: how many operations other than typing and deleting there may be
+  init(store: ObjectStore, atMost limit: Int) {
     self.store = store
     bytes = store.bytes
-    limit = min(FormatLimits.otherOps + 16 * size, maximumOps)
+    self.limit = limit
   }
 
   mutating func read(_ columns: OpColumnReader) throws(FormatError) {

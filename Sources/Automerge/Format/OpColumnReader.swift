@@ -54,7 +54,7 @@ struct OpColumnReader {
   private let isDocument: Bool
   /// How many more predecessors or successors may still come than one per row. A run-length encoded table could claim
   /// any number.
-  var memberLimit = FormatLimits.otherOps
+  var memberLimit = FormatLimits.denseOps
   var steady: SteadyColumns
   var keyActor: RunLengthDecoder<UInt64>
   var keyCounter: DeltaDecoder

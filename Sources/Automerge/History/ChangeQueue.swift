@@ -26,7 +26,8 @@ struct ChangeQueue {
     var byteCount = 0
     var kept = 0
     for change in waiting.prefix(Self.maximumWaiting) {
-      byteCount += change.text.count + 128 * (1 + change.runs.count)
+      byteCount += change.text.count + 128 * (1 + change.runs.count) + 32 * change.header.deps.count
+      byteCount += 512 * change.opWeight
       if byteCount > Self.maximumWaitingBytes, kept > 0 { break }
       kept += 1
     }

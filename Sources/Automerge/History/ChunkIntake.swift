@@ -8,10 +8,19 @@ struct ChunkIntake {
   private var changes: [DecodedChange] = []
   private var firstError: LoadError?
   private var isAnyGood: Bool
-  private var denseOpsLeft = FormatLimits.denseOps
+  /// Documents whose changes are here, or will be.
+  private var seenDocuments: Set<ChangeHash> = []
+  private let denseOps: Int
+  private var denseOpsLeft: Int
 
-  /// - Parameter isAnyGood: whether something that came with the chunks has been applied already
-  init(_ core: DocumentCore, isAnyGood: Bool = false) { (self.core, self.isAnyGood) = (core, isAnyGood) }
+  /// - Parameters:
+  ///   - isAnyGood: whether something that came with the chunks has been applied already
+  ///   - denseOps: how many operations other than typing and deleting the chunks may have beyond their bytes; with
+  ///     `FormatLimits.rows`, any chunk is read that was ever saved
+  init(_ core: DocumentCore, isAnyGood: Bool = false, denseOps: Int = FormatLimits.denseOps) {
+    (self.core, self.isAnyGood) = (core, isAnyGood)
+    (self.denseOps, denseOpsLeft) = (denseOps, denseOps)
+  }
 
   /// Applies chunks. No transaction is pending.
   mutating func take(
@@ -28,7 +37,7 @@ struct ChunkIntake {
         firstError = firstError ?? error
       }
       // Without some of the changes, the document would look as if it were whole.
-      guard denseOpsLeft >= 0 else { throw .format(.tooMany(limit: FormatLimits.denseOps, at: 0)) }
+      guard denseOpsLeft >= 0 else { throw .format(.tooMany(limit: denseOps, at: 0)) }
     }
     try takeChanges(edits: &edits, filter: &filter)
   }
@@ -51,16 +60,17 @@ struct ChunkIntake {
   ) throws(LoadError) {
     switch chunk.kind {
     case .change, .compressedChange:
-      append([try ChangeDecoder.decode(chunk)], of: chunk)
+      append([try ChangeDecoder.decode(chunk, denseOps: denseOps)], of: chunk)
       // Whether it is good is only known once it is in the document.
       return
     case .document:
       if core.graph.count == 0, core.queue.isEmpty, changes.isEmpty {
-        let loaded = try DocumentDecoder.decode(chunk, verification: verification)
+        let loaded = try DocumentDecoder.decode(chunk, verification: verification, denseOps: denseOps)
         try adopt(loaded, edits: &edits, filter: filter)
         if verification == .deferred { core.graph.expect(loaded.heads) }
       } else {
-        append(try missingChanges(in: chunk), of: chunk)
+        // A file may repeat one any number of times.
+        if seenDocuments.insert(chunk.hash).inserted { append(try missingChanges(in: chunk), of: chunk) }
       }
     case .bundle: append(try BundleDecoder.decode(chunk), of: chunk)
     }
@@ -68,7 +78,7 @@ struct ChunkIntake {
   }
 
   private mutating func append(_ new: [DecodedChange], of chunk: Chunk) {
-    denseOpsLeft -= max(0, new.reduce(0) { $0 + $1.others.count } - chunk.body.count)
+    denseOpsLeft -= max(0, new.reduce(0) { $0 + $1.opWeight } - chunk.body.count)
     changes += new
   }
 
@@ -104,7 +114,7 @@ struct ChunkIntake {
   }
 
   private func missingChanges(in chunk: Chunk) throws(LoadError) -> [DecodedChange] {
-    let loaded = try DocumentDecoder.decode(chunk)
+    let loaded = try DocumentDecoder.decode(chunk, denseOps: denseOps)
     let other = DocumentCore(actor: core.actor, store: loaded.store, log: loaded.log, graph: loaded.graph)
     core.computeHashes()
     var missing: [DecodedChange] = []
@@ -127,10 +137,4 @@ extension DocumentCore {
       edits?.replace(objId(id), at: 0, deleted: [], inserted: tree.utf8(0..<tree.total[.utf8]))
     }
   }
-}
-
-extension FormatLimits {
-  /// How many operations other than typing and deleting the changes that are taken at one time may have beyond one for each of their
-  /// bytes. Each takes half a kilobyte of memory, and small changes could claim any number.
-  static let denseOps = 1 << 20
 }

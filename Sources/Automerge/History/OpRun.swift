@@ -93,6 +93,9 @@ struct OtherOp {
   var markName: String?
   /// Ascending.
   var predecessors: [OpId]
+
+  /// How many half kilobytes of memory it takes, at least one: a new object has room for its first elements.
+  var weight: Int { (action.makesObject ? 5 : 1) + predecessors.count / 16 }
 }
 
 /// The storage that runs of operations point into.

@@ -4,6 +4,8 @@ struct IrregularElement {
   /// The element's text; empty while nothing is visible.
   private(set) var shown: [UInt8]
   private(set) var sums: TextSums
+  /// The operation that is shown.
+  private var winner: OpId?
 
   init(_ slot: Slot) {
     self.slot = slot
@@ -14,9 +16,12 @@ struct IrregularElement {
   /// Call when `slot` has changed.
   mutating func refresh() {
     guard let winner = slot.winner() else {
-      (shown, sums) = ([], .zero)
+      (shown, sums, self.winner) = ([], .zero, nil)
       return
     }
+    // Its text may be long, and many operations follow one another.
+    guard winner.id != self.winner else { return }
+    self.winner = winner.id
     shown = winner.textUTF8
     sums = TextSums(ofElement: shown)
   }

@@ -138,16 +138,20 @@ struct Slot: Equatable {
 
   /// Whether an operation came after this one, apart from increments of a counter. If an excluded operation came in
   /// between, what came after that counts as having come after this one.
+  /// - Complexity: O(n) in what came after it, however often each of these names the others
   private func isOverruled(_ op: StoredOp, isCounter: Bool, at clock: Clock) -> Bool {
-    for successor in op.successors {
-      if clock.covers(successor) {
-        if isCounter, self[successor]?.action == .increment { continue }
-        return true
-      }
-      if clock.hides(successor), let hidden = self[successor],
-        isOverruled(hidden, isCounter: isCounter && hidden.isCounter, at: clock)
-      {
-        return true
+    var open: [(op: StoredOp, isCounter: Bool)] = [(op, isCounter)]
+    // Looked at already, as what came after a counter, and after another value.
+    var seen: [Set<OpId>] = [[], []]
+    while let (op, isCounter) = open.popLast() {
+      for successor in op.successors {
+        if clock.covers(successor) {
+          if isCounter, self[successor]?.action == .increment { continue }
+          return true
+        }
+        guard clock.hides(successor), let hidden = self[successor] else { continue }
+        let staysCounter = isCounter && hidden.isCounter
+        if seen[staysCounter ? 0 : 1].insert(successor).inserted { open.append((hidden, staysCounter)) }
       }
     }
     return false

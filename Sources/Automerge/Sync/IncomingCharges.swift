@@ -5,7 +5,7 @@ struct IncomingCharges {
   private var byteCount = 0
   /// What looking for authors was charged for, so that the portions need not be.
   private var prepaidByteCount = 0
-  /// How many operations other than typing and deleting there were beyond one for each byte.
+  /// How many operations other than typing and deleting, and predecessors, there were beyond one for each byte.
   private(set) var denseOpCount = 0
 
   /// Data that inflate to at most so many times their size are free.

@@ -131,17 +131,18 @@ package final class IncomingMessage: @unchecked Sendable {
     defer { isFirst = false }
     switch chunk.kind {
     case .change, .compressedChange:
-      let change = try ChangeDecoder.decode(chunk, atMost: Limit.piecesOfChange)
-      charges.addOps(change.others.count, in: chunk)
+      let change = try ChangeDecoder.decode(
+        chunk, atMost: Limit.piecesOfChange, denseOps: FormatLimits.denseOpsOfPeer)
+      charges.addOps(change.opWeight, in: chunk)
       charges.addText(of: change, in: chunk)
       portion.append(change, byteCount: chunk.body.count)
     case .bundle:
       let changes = try changes(of: chunk, &inflatedLeft)
-      charges.addOps(changes.reduce(0) { $0 + $1.others.count }, in: chunk)
+      charges.addOps(changes.reduce(0) { $0 + $1.opWeight }, in: chunk)
       for change in changes { portion.append(change, byteCount: change.text.count) }
     case .document:
       let loaded = if let known = documents.removeValue(forKey: chunk.hash) { known } else { try load(chunk) }
-      charges.addOps(loaded.log.others.count, in: chunk)
+      charges.addOps(loaded.log.others.reduce(0) { $0 + $1.weight }, in: chunk)
       if isFirst, known.isEmpty { portion.loaded = loaded } else { begin(listing: loaded) }
     }
   }

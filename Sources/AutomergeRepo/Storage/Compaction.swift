@@ -59,7 +59,8 @@ final class Compaction {
     }
   }
 
-  /// Merges now. False if nothing was merged because a chunk is damaged or depends on a missing one.
+  /// Merges now. False if nothing was merged because a chunk is damaged or depends on a missing one, or the
+  /// result cannot be read.
   func run() async throws(StorageError) -> Bool {
     guard let merged = try await Self.merge(id, in: storage) else { return false }
     snapshotByteCount = merged.snapshotByteCount
@@ -76,6 +77,9 @@ final class Compaction {
     let chunks = try await StoredChunks.load(id, from: storage)
     guard chunks.isComplete, let document = chunks.document else { return nil }
     let snapshot = document.save()
+    // The chunks are removed only for what can be read in their place.
+    let readAgain = Document()
+    guard readAgain.applyChunks([snapshot]).isEmpty, readAgain.heads() == document.heads() else { return nil }
     let key = StoredChunks.key(.snapshot, id, snapshot)
     let merged = chunks.used.keys.filter { $0 != key }.map { StorageChange.remove($0) }
     try await storage.commit([.save(StoredItem(key: key, data: snapshot))] + merged)
