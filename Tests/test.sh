@@ -2,13 +2,14 @@
 # The tests, in stages. Ends with what failed and what was skipped.
 #
 # Without an argument: all but the linters, the end-to-end tests and a part of the conformance table. Of editors, that leaves the plugins'
-# own tests and a scenario on the screens of all three. A newcomer has that in ten minutes, building included. With `all`: everything.
+# own tests and a scenario on the screens of all three. A newcomer need not wait for more. With `all`: everything.
 #
 # The stages are separate processes because tests that wait for children and sockets hold threads of Swift's pool (there are
 # as many as cores): beside them, a test with a deadline in real time can starve without anything being wrong. What hostile
 # peers cost is measured on the loop's thread, which all tests of a process share.
 #
-# Stages run three at a time, as most of the time of an editor's test is waiting; NOTES_LANES=1 runs them one after the other.
+# With `all`, stages run three at a time, as most of the time of an editor's test is waiting; without, two. NOTES_LANES=1 runs them one
+# after the other.
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit
 export NOTES_TEST_PYTHON=${NOTES_TEST_PYTHON:-$PWD/.build-venv/bin/python}
@@ -105,7 +106,13 @@ peers that are hostile
 servers
 programs of others
 END
-if [ "${1:-}" = all ]; then sed 's/^\* //' "$logs/stages"; else grep -v '^\*' "$logs/stages"; fi >"$logs/queue"
+if [ "${1:-}" = all ]; then
+  count=3
+  sed 's/^\* //' "$logs/stages"
+else
+  count=2
+  grep -v '^\*' "$logs/stages"
+fi >"$logs/queue"
 
 # Moves the first line of the queue to a file of the lane, which is empty when the queue is.
 take_stage() { flock "$logs/queue.lock" sed -i -e "1w $1" -e 1d "$logs/queue"; }
@@ -118,7 +125,7 @@ lane() {
 
 if [ ! -d ../shared/vectors ]; then echo "SKIPPING the conformance vectors and traces: ../shared is not here." >&2; fi
 lanes=()
-for ((number = 1; number <= ${NOTES_LANES:-3}; number++)); do
+for ((number = 1; number <= ${NOTES_LANES:-$count}; number++)); do
   lane "$number" &
   lanes+=($!)
 done
