@@ -111,11 +111,14 @@ extension Document {
     try take(encoded, &edits)
   }
 
-  /// Applies chunks of our own, whatever this replica has accepted once: see `OwnChunks`.
+  /// Applies chunks that may depend on one another in any order.
   ///
+  /// - Parameter areOwn: whether this replica wrote them: then no limit for foreign bytes holds
   /// - Returns: the indices of the chunks that cannot be used: those for which `applyEncodedChanges` throws
   /// - Complexity: O(n) in their bytes
-  package func applyChunks(_ chunks: [Data]) -> [Int] { OwnChunks.apply(chunks, to: self) }
+  package func applyChunks(_ chunks: [Data], areOwn: Bool) -> [Int] {
+    UnorderedChunks(document: self, areOwn: areOwn).apply(chunks)
+  }
 
   /// Like `applyEncodedChanges`. Returns the resulting edits of texts.
   public func applyEncodedChangesWithTextEdits(encoded: Data) throws -> [TextEdit] {

@@ -1,7 +1,16 @@
+import Foundation
+
 @testable import Automerge
 
 /// Chunks in which columns of a few bytes claim very many rows.
 enum ForgedChunk {
+  /// A sync message with these chunks.
+  static func message(of chunks: [[UInt8]]) -> Data {
+    var message = SyncMessage()
+    message.changes = chunks.map { $0[...] }
+    return Data(message.encoded)
+  }
+
   /// A column with the same value in each row.
   static func column<Item: RunItem>(_ value: Item, count: Int) -> [UInt8] {
     var encoder = RunLengthEncoder<Item>()
@@ -61,14 +70,14 @@ enum ForgedChunk {
     return Chunk(kind: .bundle, body: writer.bytes[...], hash: Chunk.hash(.bundle, body: writer.bytes))
   }
 
-  /// A change that puts null at one key again and again.
-  static func change(puts count: Int, key: String, actor: UInt8 = 0xaa) -> [UInt8] {
+  /// A change that puts null, or with another action a new object, at one key again and again.
+  static func change(puts count: Int, key: String, actor: UInt8 = 0xaa, action: OpAction = .set) -> [UInt8] {
     var columns = ColumnWriter()
     columns.append(ColumnSpec.Op.keyString, column(key, count: count))
     var rows = ByteWriter()
     rows.uleb(count)
     columns.append(ColumnSpec.Op.insert, rows.bytes)
-    columns.append(ColumnSpec.Op.action, column(UInt64(OpAction.set.rawValue), count: count))
+    columns.append(ColumnSpec.Op.action, column(UInt64(action.rawValue), count: count))
     columns.append(ColumnSpec.Op.valueMetadata, column(UInt64(RawValue.Code.null), count: count))
     columns.append(ColumnSpec.Op.predecessorCount, column(UInt64(0), count: count))
     var writer = ByteWriter()

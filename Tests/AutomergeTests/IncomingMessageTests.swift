@@ -147,10 +147,10 @@ struct IncomingMessageTests {
     }
     let (small, large) = (document(100_000), document(900_000))
     #expect(large.count < IncomingWeight.lightDocumentByteCount)
-    #expect(IncomingWeight.isLight(message(of: [small])))
-    #expect(!IncomingWeight.isLight(message(of: [large])))
-    #expect(!IncomingWeight.isLight(message(of: [small, small])))
-    #expect(!IncomingWeight.isLight(message(of: [small + small])))
+    #expect(IncomingWeight.isLight(ForgedChunk.message(of: [small])))
+    #expect(!IncomingWeight.isLight(ForgedChunk.message(of: [large])))
+    #expect(!IncomingWeight.isLight(ForgedChunk.message(of: [small, small])))
+    #expect(!IncomingWeight.isLight(ForgedChunk.message(of: [small + small])))
   }
 
   @Test func aChangeOfTooManyPiecesIsNotTaken() throws {
@@ -205,26 +205,20 @@ struct IncomingMessageTests {
     return (base, sender, chunks.map { Chunk.encodeCompressed(changeBody: Array($0.body), hash: $0.hash) })
   }
 
-  private func message(of chunks: [[UInt8]]) -> Data {
-    var message = SyncMessage()
-    message.changes = chunks.map { $0[...] }
-    return Data(message.encoded)
-  }
-
   /// Looking for what authors vouch for inflates a message a second time.
   @Test func aSurveyPaysForWhatItInflatesAndGivesUp() throws {
     let (base, sender, chunks) = try bombs()
     let filter = AuthorFilter(attested: [sender.actor: sender.heads()])
     let known = base.getHistory()
     // With enough room it finds all, and what it has paid for is not charged again.
-    let whole = try IncomingMessage(message(of: chunks), known: known)
+    let whole = try IncomingMessage(ForgedChunk.message(of: chunks), known: known)
     #expect(whole.widening(filter).attested[sender.actor]?.count == 10)
     #expect((900_000...1_010_000).contains(whole.takeExcess()))
     while whole.nextPortion() != nil {}
     #expect(whole.takeExcess() == 0)
 
     var questions = 0
-    let limited = try IncomingMessage(message(of: chunks), known: known, inflatingAtMost: 350_000)
+    let limited = try IncomingMessage(ForgedChunk.message(of: chunks), known: known, inflatingAtMost: 350_000)
     let widened = limited.widening(filter) {
       questions += 1
       return false
@@ -240,7 +234,7 @@ struct IncomingMessageTests {
   @Test func aSurveyEndsWhenItsPeerHasGone() throws {
     let (base, sender, chunks) = try bombs()
     let filter = AuthorFilter(attested: [sender.actor: sender.heads()])
-    let incoming = try IncomingMessage(message(of: chunks), known: base.getHistory())
+    let incoming = try IncomingMessage(ForgedChunk.message(of: chunks), known: base.getHistory())
     var questions = 0
     let widened = incoming.widening(filter) {
       questions += 1
@@ -265,7 +259,7 @@ struct IncomingMessageTests {
     for _ in 0..<(try reader.count(itemByteCount: 1)) { _ = try reader.actor() }
     body[reader.offset + 1] ^= 1
     let wrong = Chunk.encode(.document, body: body).bytes
-    for message in [message(of: damaged), message(of: Array(repeating: wrong, count: 10))] {
+    for message in [ForgedChunk.message(of: damaged), ForgedChunk.message(of: Array(repeating: wrong, count: 10))] {
       let incoming = try IncomingMessage(message, known: base.getHistory(), inflatingAtMost: 350_000)
       #expect(incoming.nextPortion() == nil && incoming.firstError != nil)
       #expect((250_000...350_000).contains(incoming.takeExcess()))

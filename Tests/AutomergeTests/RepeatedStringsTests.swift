@@ -7,12 +7,6 @@ import Testing
 /// A few hundred bytes may say that a long string stands in each of thousands of rows. What that costs those who hash the changes
 /// is limited, and paid for, like what is inflated.
 struct RepeatedStringsTests {
-  private func message(of chunks: [[UInt8]]) -> Data {
-    var message = SyncMessage()
-    message.changes = chunks.map { $0[...] }
-    return Data(message.encoded)
-  }
-
   private func isTooMany(_ error: LoadError?) -> Bool {
     if case .format(.tooMany)? = error { true } else { false }
   }
@@ -41,7 +35,7 @@ struct RepeatedStringsTests {
     #expect(isTooMany(error), "\(error.map(String.init(describing:)) ?? "none")")
     // Of a peer, less is enough.
     let less = ForgedChunk.document(changes: 4000, message: String(repeating: "m", count: 200_000))
-    let incoming = try IncomingMessage(message(of: [less]), known: [])
+    let incoming = try IncomingMessage(ForgedChunk.message(of: [less]), known: [])
     #expect(incoming.nextPortion() == nil && isTooMany(incoming.firstError))
   }
 
@@ -71,14 +65,15 @@ struct RepeatedStringsTests {
   @Test func aMessageWithStringsThatStandForMuchIsNotLight() {
     let heavy = ForgedChunk.document(changes: 4000, message: String(repeating: "m", count: 100_000))
     #expect(heavy.count < IncomingWeight.lightDocumentByteCount)
-    #expect(!IncomingWeight.isLight(message(of: [heavy])))
-    #expect(IncomingWeight.isLight(message(of: [ForgedChunk.document(changes: 100, message: "saved")])))
+    #expect(!IncomingWeight.isLight(ForgedChunk.message(of: [heavy])))
+    #expect(IncomingWeight.isLight(ForgedChunk.message(of: [ForgedChunk.document(changes: 100, message: "saved")])))
     #expect(
-      !IncomingWeight.isLight(message(of: [ForgedChunk.change(puts: 300, key: String(repeating: "k", count: 1000))])))
-    #expect(IncomingWeight.isLight(message(of: [ForgedChunk.change(puts: 100, key: "k")])))
+      !IncomingWeight.isLight(
+        ForgedChunk.message(of: [ForgedChunk.change(puts: 300, key: String(repeating: "k", count: 1000))])))
+    #expect(IncomingWeight.isLight(ForgedChunk.message(of: [ForgedChunk.change(puts: 100, key: "k")])))
     let some = ForgedChunk.change(puts: 160, key: String(repeating: "k", count: 900))
-    #expect(IncomingWeight.isLight(message(of: [some])))
-    #expect(!IncomingWeight.isLight(message(of: [some, some])), "all changes of a message count together")
+    #expect(IncomingWeight.isLight(ForgedChunk.message(of: [some])))
+    #expect(!IncomingWeight.isLight(ForgedChunk.message(of: [some, some])), "all changes of a message count together")
   }
 
   @Test func aChangeWhoseKeysStandForVeryMuchIsRefusedAndOneWithLessIsPaidFor() throws {
@@ -87,7 +82,7 @@ struct RepeatedStringsTests {
     let error = #expect(throws: LoadError.self) { try document.applyEncodedChanges(encoded: Data(very)) }
     #expect(isTooMany(error), "\(error.map(String.init(describing:)) ?? "none")")
     let less = ForgedChunk.change(puts: 4000, key: String(repeating: "k", count: 1000))
-    let incoming = try IncomingMessage(message(of: [less]), known: [])
+    let incoming = try IncomingMessage(ForgedChunk.message(of: [less]), known: [])
     #expect(incoming.nextPortion() != nil)
     #expect(incoming.takeExcess() > 3_000_000)
     try document.applyEncodedChanges(encoded: Data(less))

@@ -55,7 +55,7 @@ extension SimulatedDisk {
     let stored = items.filter { $0.key.first == id && ["snapshot", "incremental"].contains($0.key.dropFirst().first) }
     let journaled = journals.values.flatMap(\.segments.values).flatMap { Self.chunks(inJournal: $0) }
     let document = Document()
-    _ = document.applyChunks(stored.map(\.value) + journaled)
+    _ = document.applyChunks(stored.map(\.value) + journaled, areOwn: true)
     return document
   }
 

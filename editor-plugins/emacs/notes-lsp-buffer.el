@@ -177,7 +177,7 @@ are new to it."
   (notes-lsp--choose-auto-save (notes-lsp--current))
   (setq-local create-lockfiles nil backup-inhibited t
               ;; A long title would push what the mode line says of the note off the screen.
-              mode-line-buffer-identification `((-24 ,@(default-value 'mode-line-buffer-identification)))
+              mode-line-buffer-identification (list -24 (default-value 'mode-line-buffer-identification))
               global-auto-revert-ignore-buffer t)
   (when (bound-and-true-p auto-revert-mode) (auto-revert-mode -1)))
 

@@ -107,12 +107,14 @@ enum ChangeDecoder {
 }
 
 extension FormatLimits {
-  /// How many operations other than typing and deleting some chunks that are loaded together may have beyond one for each of
-  /// their bytes, and each operation's predecessors beyond one. Each takes half a kilobyte of memory, and a run-length encoded
-  /// table could claim any number. A program that sets a million numbers to zero stays below it.
+  /// Chunks that are loaded together may have so many more operations, other than typing and deleting, than bytes, and each chunk so
+  /// many more predecessors than operations. Each takes half a kilobyte of memory, and a run-length encoded table could claim any
+  /// number. A program that sets a million numbers to zero stays below it.
   static let denseOps = 1 << 22
   /// The same for a change of a peer.
   static let denseOpsOfPeer = 65_536
+
+  static func denseOps(isOwn: Bool) -> Int { isOwn ? rows : denseOps }
 }
 
 extension DecodedChange {

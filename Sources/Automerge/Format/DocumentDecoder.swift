@@ -10,15 +10,14 @@ enum DocumentDecoder {
     let heads: [ChangeHash]
   }
 
-  /// - Parameter denseOps: how many operations other than typing and deleting it may have beyond sixteen for each byte; with
-  ///   `FormatLimits.rows`, any document is read that was ever saved
+  /// - Parameter isOwn: whether it was saved here, so that whatever it holds was accepted once
   static func decode(
-    _ chunk: Chunk, verification: Verification = .immediate, denseOps: Int = FormatLimits.denseOps
+    _ chunk: Chunk, verification: Verification = .immediate, isOwn: Bool = false
   ) throws(LoadError) -> Loaded {
     var budget = Int.max
     return try decode(
-      chunk, verification: verification, inflating: &budget, opsAtMost: denseOps + 16 * chunk.body.count,
-      isOwn: denseOps == FormatLimits.rows)
+      chunk, verification: verification, inflating: &budget,
+      opsAtMost: FormatLimits.denseOps(isOwn: isOwn) + 16 * chunk.body.count, isOwn: isOwn)
   }
 
   /// - Parameters:

@@ -10,17 +10,18 @@ struct ChunkIntake {
   private var isAnyGood: Bool
   /// Documents whose changes are here, or will be.
   private var seenDocuments: Set<ChangeHash> = []
-  private let denseOps: Int
+  private let isOwn: Bool
   private var denseOpsLeft: Int
 
   /// - Parameters:
   ///   - isAnyGood: whether something that came with the chunks has been applied already
-  ///   - denseOps: how many operations other than typing and deleting the chunks may have beyond their bytes; with
-  ///     `FormatLimits.rows`, any chunk is read that was ever saved
-  init(_ core: DocumentCore, isAnyGood: Bool = false, denseOps: Int = FormatLimits.denseOps) {
-    (self.core, self.isAnyGood) = (core, isAnyGood)
-    (self.denseOps, denseOpsLeft) = (denseOps, denseOps)
+  ///   - isOwn: whether the chunks were written here, so that whatever they hold was accepted once
+  init(_ core: DocumentCore, isAnyGood: Bool = false, isOwn: Bool = false) {
+    (self.core, self.isAnyGood, self.isOwn) = (core, isAnyGood, isOwn)
+    denseOpsLeft = FormatLimits.denseOps(isOwn: isOwn)
   }
+
+  private var denseOps: Int { FormatLimits.denseOps(isOwn: isOwn) }
 
   /// Applies chunks. No transaction is pending.
   mutating func take(
@@ -65,7 +66,7 @@ struct ChunkIntake {
       return
     case .document:
       if core.graph.count == 0, core.queue.isEmpty, changes.isEmpty {
-        let loaded = try DocumentDecoder.decode(chunk, verification: verification, denseOps: denseOps)
+        let loaded = try DocumentDecoder.decode(chunk, verification: verification, isOwn: isOwn)
         try adopt(loaded, edits: &edits, filter: filter)
         if verification == .deferred { core.graph.expect(loaded.heads) }
       } else {
@@ -114,7 +115,7 @@ struct ChunkIntake {
   }
 
   private func missingChanges(in chunk: Chunk) throws(LoadError) -> [DecodedChange] {
-    let loaded = try DocumentDecoder.decode(chunk, denseOps: denseOps)
+    let loaded = try DocumentDecoder.decode(chunk, isOwn: isOwn)
     let other = DocumentCore(actor: core.actor, store: loaded.store, log: loaded.log, graph: loaded.graph)
     core.computeHashes()
     var missing: [DecodedChange] = []

@@ -16,12 +16,12 @@ extension DocumentCore {
   /// document.
   func take(
     _ data: ArraySlice<UInt8>, edits: inout TextEditCollector?, filter: inout AuthorFilter?,
-    verification: Verification = .immediate, denseOps: Int = FormatLimits.denseOps
+    verification: Verification = .immediate, isOwn: Bool = false
   ) throws(LoadError) -> DocumentCore {
     commitPending()
     let taken = data.withUnsafeBufferPointer { takeRuns($0, edits: &edits, filter: filter) }
     if taken > 0, taken == data.count { return self }
-    var intake = ChunkIntake(self, isAnyGood: taken > 0, denseOps: denseOps)
+    var intake = ChunkIntake(self, isAnyGood: taken > 0, isOwn: isOwn)
     try intake.take(data.dropFirst(taken), verification: verification, edits: &edits, filter: &filter)
     return intake.core
   }

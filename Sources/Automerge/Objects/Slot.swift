@@ -140,10 +140,11 @@ struct Slot: Equatable {
   /// between, what came after that counts as having come after this one.
   /// - Complexity: O(n) in what came after it, however often each of these names the others
   private func isOverruled(_ op: StoredOp, isCounter: Bool, at clock: Clock) -> Bool {
-    var open: [(op: StoredOp, isCounter: Bool)] = [(op, isCounter)]
-    // Looked at already, as what came after a counter, and after another value.
-    var seen: [Set<OpId>] = [[], []]
-    while let (op, isCounter) = open.popLast() {
+    var next: (op: StoredOp, isCounter: Bool)? = (op, isCounter)
+    var open: [(op: StoredOp, isCounter: Bool)] = []
+    // Hidden ones that were looked at: those that only counters led to, and the others.
+    var seenCounters: Set<OpId> = [], seenValues: Set<OpId> = []
+    while let (op, isCounter) = next {
       for successor in op.successors {
         if clock.covers(successor) {
           if isCounter, self[successor]?.action == .increment { continue }
@@ -151,8 +152,11 @@ struct Slot: Equatable {
         }
         guard clock.hides(successor), let hidden = self[successor] else { continue }
         let staysCounter = isCounter && hidden.isCounter
-        if seen[staysCounter ? 0 : 1].insert(successor).inserted { open.append((hidden, staysCounter)) }
+        let isNew =
+          staysCounter ? seenCounters.insert(successor).inserted : seenValues.insert(successor).inserted
+        if isNew { open.append((hidden, staysCounter)) }
       }
+      next = open.popLast()
     }
     return false
   }

@@ -79,7 +79,9 @@ final class Compaction {
     let snapshot = document.save()
     // The chunks are removed only for what can be read in their place.
     let readAgain = Document()
-    guard readAgain.applyChunks([snapshot]).isEmpty, readAgain.heads() == document.heads() else { return nil }
+    guard readAgain.applyChunks([snapshot], areOwn: true).isEmpty, readAgain.heads() == document.heads() else {
+      return nil
+    }
     let key = StoredChunks.key(.snapshot, id, snapshot)
     let merged = chunks.used.keys.filter { $0 != key }.map { StorageChange.remove($0) }
     try await storage.commit([.save(StoredItem(key: key, data: snapshot))] + merged)

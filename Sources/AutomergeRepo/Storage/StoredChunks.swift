@@ -67,7 +67,7 @@ struct StoredChunks: Sendable {
       }
     }
     let document = document ?? Document()
-    let rejected = Set(document.applyChunks(intact.map(\.data)))
+    let rejected = Set(document.applyChunks(intact.map(\.data), areOwn: true))
     for (place, item) in intact.enumerated() {
       guard !rejected.contains(place) else {
         damaged.append(item.key)

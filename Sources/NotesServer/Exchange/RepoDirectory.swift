@@ -35,7 +35,7 @@ enum RepoDirectory {
   @concurrent
   private static func join(_ chunks: [Data]) async -> Document? {
     let document = Document()
-    _ = document.applyChunks(chunks)
+    _ = document.applyChunks(chunks, areOwn: false)
     guard !document.heads().isEmpty else { return nil }
     return document
   }

@@ -5,7 +5,7 @@ import Automerge
 ///     a content that was read ──written──► the editor's text ──written──► the next content that was read
 ///
 /// The note has got the text's new lines with the next content. Compared with the content before, they would count as new: they
-/// would appear twice, or return although somebody has deleted them since.
+/// would appear twice, or return although a person has deleted them since.
 extension ThreeWayMerge {
   /// The delta from a text that has nothing which the file did not have soon after to the document's text; nil if it has more.
   ///
