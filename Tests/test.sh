@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # The tests, in stages. Ends with what failed and what was skipped.
 #
-# Without an argument: all but the linters, the end-to-end tests and a part of the conformance table. Of editors, that leaves the plugins'
-# own tests and a scenario on the screens of all three. A newcomer need not wait for more. With `all`: everything.
+# Without an argument: all but the linters, the end-to-end tests, a dozen tests that take long and a part of the conformance table, with a
+# third of the seeds of random tests. Of editors, that leaves the plugins' own tests and a scenario on the screens of all three. A newcomer
+# need not wait for more. With `all`: everything.
 #
 # The stages are separate processes because tests that wait for children and sockets hold threads of Swift's pool (there are
 # as many as cores): beside them, a test with a deadline in real time can starve without anything being wrong. What hostile
@@ -60,7 +61,8 @@ stage() {
     # Two threads wait for the editors of a stage, however many tests it has.
     "editors, A to E") swift_tests "$1" --filter '^EndToEnd\.[A-E]' ;;
     "editors, F to Z") swift_tests "$1" --filter '^EndToEnd\.[^A-E]' ;;
-    "documents") in_process_tests "$1" --filter '^(Automerge|AutomergeUtilities|Cryptography|JSONRPC|NotesServer)Tests\.' ;;
+    "documents") in_process_tests "$1" --filter '^(Automerge|AutomergeUtilities|Cryptography|JSONRPC)Tests\.' ;;
+    "the service") in_process_tests "$1" --filter '^NotesServerTests\.' ;;
     "repositories, stores and loops")
       in_process_tests "$1" --filter '^(AutomergeRepo|AutomergeRepoConformance|Store|UV)Tests\.|^(ProviderGuide|Interop)\.' ;;
     "the linters") run "$1" Tests/lint.sh ;;
@@ -88,6 +90,7 @@ stage() {
 cat >"$logs/stages" <<'END'
 * editors, F to Z
 * editors, A to E
+the service
 documents
 repositories, stores and loops
 peers
@@ -111,6 +114,7 @@ if [ "${1:-}" = all ]; then
   sed 's/^\* //' "$logs/stages"
 else
   count=2
+  export NOTES_BRIEF=1
   grep -v '^\*' "$logs/stages"
 fi >"$logs/queue"
 

@@ -10,7 +10,7 @@ final class QueueExecutor: SerialExecutor {
     case left(to: any SerialExecutor)
   }
 
-  private let queue = DispatchQueue(label: "notes-lsp.repo")
+  private let queue = DispatchQueue(label: "notes-lsp.repo", target: .global())
   private let state = Mutex(State.running(jobs: []))
   private static let key = DispatchSpecificKey<Bool>()
 

@@ -135,7 +135,8 @@ struct BorrowedNameTests {
   }
 
   /// Random typing in a mesh with links that come and go: no peer is ever reported, and all become equal.
-  @Test(arguments: 1...8) @AutomergeRepo func honestCompaniesNameNoForger(seed: UInt64) async throws {
+  @Test(arguments: SeedCount.part(of: 1...8)) @AutomergeRepo func honestCompaniesNameNoForger(seed: UInt64) async throws
+  {
     var random = SeededGenerator(seed: seed)
     let company = try await Company(["a", "b", "c", "d", "e"], seed: seed)
     for _ in 0..<60 {

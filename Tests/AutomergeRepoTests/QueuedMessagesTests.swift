@@ -69,7 +69,7 @@ struct QueuedMessagesTests {
 
   private enum Place: CaseIterable { case stored, nowhere, unreadable }
 
-  @Test(arguments: Place.allCases) @AutomergeRepo
+  @Test(.enabled(if: !TestRun.isBrief, "takes long"), arguments: Place.allCases) @AutomergeRepo
   private func eachOfManyPeersGetsAnAnswer(place: Place) async throws {
     let (world, note) = try await waiting()
     let id = place == .nowhere ? try #require(DocumentId(bytes: Array(1...16))) : note

@@ -115,7 +115,8 @@ struct RelaysTests {
     var areEqual: Bool { Set(handles.map { $0.document.heads() }).count == 1 }
   }
 
-  @Test @AutomergeRepo func aKeystrokeReachesTwelveAndACaretMoveCostsFewFrames() async throws {
+  @Test(.enabled(if: !TestRun.isBrief, "takes long")) @AutomergeRepo
+  func aKeystrokeReachesTwelveAndACaretMoveCostsFewFrames() async throws {
     let twelve = try await Twelve(seed: 21)
     #expect(twelve.handles.count { !$0.idlePeers.isEmpty } == 9)
     var random = SeededGenerator(seed: 22)
@@ -152,7 +153,7 @@ struct RelaysTests {
   }
 
   /// One of twelve that is not a relay writes in the name of another author.
-  @Test @AutomergeRepo func aForgerAmongTwelveIsFoundOut() async throws {
+  @Test(.enabled(if: !TestRun.isBrief, "takes long")) @AutomergeRepo func aForgerAmongTwelveIsFoundOut() async throws {
     let twelve = try await Twelve(seed: 51)
     let leaves = twelve.handles.indices.filter { !twelve.handles[$0].idlePeers.isEmpty }
     let (forger, author) = (twelve.handles[leaves[0]], twelve.handles[leaves[1]])
@@ -176,7 +177,9 @@ struct RelaysTests {
     #expect(twelve.handles.count { !$0.forgers.isEmpty } >= 4, "the relays and the author know")
   }
 
-  @Test(arguments: 31...33) @AutomergeRepo func twelveWhoseRelaysComeAndGoLoseNothing(seed: UInt64) async throws {
+  @Test(arguments: SeedCount.part(of: 31...33)) @AutomergeRepo func twelveWhoseRelaysComeAndGoLoseNothing(seed: UInt64)
+    async throws
+  {
     let twelve = try await Twelve(seed: seed)
     var random = SeededGenerator(seed: seed)
     var written = 0

@@ -7,7 +7,9 @@ import Testing
 
 /// A network that loses messages silently, which no transport of ours does, and what heals it.
 struct StallTests {
-  @Test(arguments: 1...20) @AutomergeRepo func whatWasLostSilentlyIsHealedByTheChecks(seed: UInt64) async throws {
+  @Test(arguments: SeedCount.part(of: 1...20)) @AutomergeRepo func whatWasLostSilentlyIsHealedByTheChecks(seed: UInt64)
+    async throws
+  {
     var random = SeededGenerator(seed: seed)
     let world = RepoWorld(random: RandomSource(SeededGenerator(seed: seed)))
     for name in ["a", "b"] { world.start(name) }

@@ -8,7 +8,8 @@ import Testing
 
 /// What is done at intervals costs in proportion to what has happened, and not to what exists.
 struct UpkeepTests {
-  @Test @AutomergeRepo func checksLookOnlyAtWhatSomethingHasHappenedToOrIsNotWell() async throws {
+  @Test(.enabled(if: !TestRun.isBrief, "takes long")) @AutomergeRepo
+  func checksLookOnlyAtWhatSomethingHasHappenedToOrIsNotWell() async throws {
     let world = RepoWorld(random: RandomSource(SeededGenerator(seed: 7)))
     let (a, b) = (world.start("a"), world.start("b"))
     world.connect("a", "b")
@@ -46,7 +47,9 @@ struct UpkeepTests {
     func documents(sharedWith peer: PeerId) -> [DocumentId]? { Array(lists[peer] ?? []) }
   }
 
-  @Test(arguments: 1...8) @AutomergeRepo func whatIsCountedBitByBitIsWhatIsShared(seed: UInt64) async throws {
+  @Test(arguments: SeedCount.part(of: 1...8)) @AutomergeRepo func whatIsCountedBitByBitIsWhatIsShared(seed: UInt64)
+    async throws
+  {
     var random = SeededGenerator(seed: seed)
     let world = RepoWorld(random: RandomSource(SeededGenerator(seed: seed)))
     let lists = Lists()

@@ -18,7 +18,7 @@ struct ConvergenceTests {
       }
   }
 
-  @Test(arguments: 1...30 as ClosedRange<UInt64>)
+  @Test(arguments: SeedCount.part(of: 1...30 as ClosedRange<UInt64>))
   func replicasConvergeInEveryOrderOfMerging(seed: UInt64) throws {
     var editor = RandomSession(seed: seed)
     let replicas = try replicas(3, &editor)
@@ -55,7 +55,7 @@ struct ConvergenceTests {
     }
   }
 
-  @Test(arguments: 1...20 as ClosedRange<UInt64>)
+  @Test(arguments: SeedCount.part(of: 1...20 as ClosedRange<UInt64>))
   func whatWasIsWhatIsReadAtItsHeads(seed: UInt64) throws {
     var editor = RandomSession(seed: seed &+ 1000)
     let replicas = try replicas(2, &editor)
@@ -73,7 +73,7 @@ struct ConvergenceTests {
     }
   }
 
-  @Test(arguments: 1...30 as ClosedRange<UInt64>)
+  @Test(arguments: SeedCount.part(of: 1...30 as ClosedRange<UInt64>))
   func workingInIsolationIsWorkingInAForkOfThePast(seed: UInt64) throws {
     var editor = RandomSession(seed: seed &+ 2000)
     let replicas = try replicas(2, &editor), document = replicas[0]

@@ -30,7 +30,9 @@ struct DenseOpsTests {
     #expect(honest.nextPortion() != nil && honest.charges.denseOpCount == 0)
   }
 
-  @Test func aForeignFileOfAFewBytesCannotHoldAnyNumberOfOperations() throws {
+  @Test(.enabled(if: !TestRun.isBrief, "takes long")) func aForeignFileOfAFewBytesCannotHoldAnyNumberOfOperations()
+    throws
+  {
     let file = Data(forged(changes: 3).joined())
     #expect(file.count < 200)
     #expect(throws: LoadError.format(.tooMany(limit: 100_000, at: 0))) {
@@ -64,7 +66,7 @@ struct DenseOpsTests {
     #expect(own.applyChunks([saved], areOwn: true).isEmpty && own.heads() == document.heads())
   }
 
-  @Test func aProgramsSeventyThousandZerosAreReadAgain() throws {
+  @Test(.enabled(if: !TestRun.isBrief, "takes long")) func aProgramsSeventyThousandZerosAreReadAgain() throws {
     let document = Document()
     let list = try document.putObject(obj: .ROOT, key: "pixels", ty: .List)
     for index in 0..<70_000 as Range<UInt64> { try document.insert(obj: list, index: index, value: .Int(0)) }
@@ -75,7 +77,7 @@ struct DenseOpsTests {
     #expect(other.heads() == document.heads())
   }
 
-  @Test func aDocumentThatAFileRepeatsIsReadOnce() throws {
+  @Test(.enabled(if: !TestRun.isBrief, "takes long")) func aDocumentThatAFileRepeatsIsReadOnce() throws {
     let base = Document()
     try base.put(obj: .ROOT, key: "title", value: .String("Tea"))
     let dense = Document()
@@ -90,7 +92,7 @@ struct DenseOpsTests {
   }
 
   /// Each object counts as five operations.
-  @Test func aDocumentTakesAllOfSuchChangesOrNone() throws {
+  @Test(.enabled(if: !TestRun.isBrief, "takes long")) func aDocumentTakesAllOfSuchChangesOrNone() throws {
     let document = Document()
     let chunks = (0..<15).map { Data(ForgedChunk.change(puts: 60_000, key: "k", actor: $0, action: .makeMap)) }
     #expect(document.applyChunks(chunks, areOwn: false) == Array(chunks.indices))

@@ -60,7 +60,7 @@ struct IncomingMessageTests {
     return (edits, filter, portions)
   }
 
-  @Test(arguments: 0..<40) func byPortionsOrInOneGoTheSameComesOut(seed: Int) throws {
+  @Test(arguments: SeedCount.part(of: 0..<40)) func byPortionsOrInOneGoTheSameComesOut(seed: Int) throws {
     var random = SeededGenerator(seed: UInt64(seed))
     let (base, text) = try note(String(repeating: "x", count: seed))
     let (sender, whole) = (base.fork(), base.fork())

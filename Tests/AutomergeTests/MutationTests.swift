@@ -53,7 +53,7 @@ struct MutationTests {
     #expect(again.save() == saved, note)
   }
 
-  @Test(arguments: 1...4 as ClosedRange<UInt64>)
+  @Test(arguments: SeedCount.part(of: 1...4 as ClosedRange<UInt64>))
   func damagedFilesAreRefusedOrSaveAndLoadAgain(seed: UInt64) throws {
     var random = SeededGenerator(seed: seed)
     for (name, bytes) in try Self.inputs("Load") {
@@ -63,7 +63,7 @@ struct MutationTests {
     }
   }
 
-  @Test(arguments: 1...4 as ClosedRange<UInt64>)
+  @Test(arguments: SeedCount.part(of: 1...4 as ClosedRange<UInt64>))
   func damagedChangesDoADocumentNoHarm(seed: UInt64) throws {
     var random = SeededGenerator(seed: seed)
     for (name, bytes) in try Self.inputs("Apply") {
@@ -83,7 +83,7 @@ struct MutationTests {
     }
   }
 
-  @Test(arguments: 1...4 as ClosedRange<UInt64>)
+  @Test(arguments: SeedCount.part(of: 1...4 as ClosedRange<UInt64>))
   func damagedMessagesEndNoConversation(seed: UInt64) throws {
     var random = SeededGenerator(seed: seed)
     for (name, bytes) in try Self.inputs("Sync") {

@@ -5,7 +5,7 @@ import Testing
 
 /// Where elements stand, compared with a plain list of every counter.
 struct OpIndexTests {
-  @Test(arguments: UInt64(1)...12) func everyCounterHasTheLeafItWasAssignedLast(seed: UInt64) {
+  @Test(arguments: SeedCount.part(of: UInt64(1)...12)) func everyCounterHasTheLeafItWasAssignedLast(seed: UInt64) {
     var random = SeededGenerator(seed: seed)
     var stretches = OpStretches(), leaves: [UInt32?] = Array(repeating: nil, count: 6000)
     // Few leaves join often; many make more stretches than one block holds.

@@ -166,7 +166,7 @@ struct StreamedChangesTests {
     }
   }
 
-  @Test(arguments: UInt64(1)...20) func damagedOnesAreRefusedAlike(seed: UInt64) throws {
+  @Test(arguments: SeedCount.part(of: UInt64(1)...20)) func damagedOnesAreRefusedAlike(seed: UInt64) throws {
     var random = SeededGenerator(seed: seed)
     let chunks = try Self.changes(&random)
     let base = Document()

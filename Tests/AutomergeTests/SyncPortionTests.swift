@@ -31,7 +31,7 @@ struct SyncPortionTests {
     #expect(sizes.reduce(0, +) < 7 << 20, "\(sizes)")
   }
 
-  @Test func muchTextGoesInPartsAlsoToAPeerThatHasNothing() throws {
+  @Test(.enabled(if: !TestRun.isBrief, "takes long")) func muchTextGoesInPartsAlsoToAPeerThatHasNothing() throws {
     let (ana, ben) = (Document(), Document())
     let text = try ana.putObject(obj: .ROOT, key: "content", ty: .Text)
     var random = SeededGenerator(seed: 12)

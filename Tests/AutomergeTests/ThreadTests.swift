@@ -46,7 +46,7 @@ struct ThreadTests {
     #expect(document.getHistory().count == rounds)
   }
 
-  @Test(arguments: 1...4 as ClosedRange<UInt64>)
+  @Test(arguments: SeedCount.part(of: 1...4 as ClosedRange<UInt64>))
   func whateverThreadsDoToOneDocumentItStaysWhole(seed: UInt64) async throws {
     let document = try Document(actor: "0a"), other = try Document(actor: "0b")
     let state = SyncState(), otherState = SyncState()

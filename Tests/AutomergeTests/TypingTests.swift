@@ -18,7 +18,7 @@ struct TypingTests {
     return (document, text)
   }
 
-  @Test(arguments: [1, 2, 3, 4] as [UInt64])
+  @Test(arguments: SeedCount.part(of: [1, 2, 3, 4] as [UInt64]))
   func typingBetweenTheEditsOfOthersKeepsTheTextRight(seed: UInt64) throws {
     var random = SeededGenerator(seed: seed)
     let (first, text) = try Self.scattered(&random)

@@ -5,11 +5,20 @@ import Foundation
 ///
 /// Called after every step of a simulation, so the files with the states stay open as long as the threads are the same.
 @AutomergeRepo
-enum OtherThreads {
+public enum OtherThreads {
   private static let directory = "/proc/self/task"
   /// One descriptor for each thread's state.
   private static var files: [Int32] = []
   private static var bytes = [UInt8](repeating: 0, count: 128)
+
+  /// Gives tasks a few turns each. Returns whether they have come to rest, as far as it can be seen: no other thread has work.
+  public static func rest() async -> Bool {
+    for _ in 0..<2 {
+      for _ in 0..<4 { await AutomergeRepo.yield() }
+      guard sleep() else { return false }
+    }
+    return true
+  }
 
   /// Whether all threads but the present one sleep.
   static func sleep() -> Bool {

@@ -138,7 +138,7 @@ struct DamagedStoreTests {
     #expect(try fixture.count("damaged") == 1)
   }
 
-  @Test(arguments: 0..<24 as Range<UInt64>)
+  @Test(arguments: SeedCount.part(of: 0..<24 as Range<UInt64>))
   func aDamagedPageCostsWhatWasOnIt(seed: UInt64) async throws {
     var random = SeededGenerator(seed: seed)
     let count = 400

@@ -19,10 +19,20 @@ public struct SeededGenerator: RandomNumberGenerator, Sendable {
   }
 }
 
+/// `make test` is brief, because a newcomer waits for it: it leaves out tests that take long.
+public enum TestRun {
+  public static let isBrief = ProcessInfo.processInfo.environment["NOTES_BRIEF"] != nil
+}
+
 /// How many seeds a random test tries.
 public enum SeedCount {
-  /// As many as `make test` has time for, or as `NOTES_SEED_COUNT` says.
+  /// `usual`, or as many as `NOTES_SEED_COUNT` says; a third if the run is brief.
   public static func of(_ usual: Int) -> Int {
-    ProcessInfo.processInfo.environment["NOTES_SEED_COUNT"].flatMap { Int($0) }.map { max($0, 1) } ?? usual
+    ProcessInfo.processInfo.environment["NOTES_SEED_COUNT"].flatMap { Int($0) }.map { max($0, 1) } ?? count(usual)
   }
+
+  /// These seeds; the first third of them if the run is brief.
+  public static func part<Seeds: Collection>(of seeds: Seeds) -> Seeds.SubSequence { seeds.prefix(count(seeds.count)) }
+
+  private static func count(_ usual: Int) -> Int { TestRun.isBrief ? (usual + 2) / 3 : usual }
 }

@@ -104,8 +104,9 @@ struct EncoderPropertyTests {
     try AutomergeEncoder(doc: document, strategy: .override).encode(tree)
   }
 
-  @Test(arguments: 1...30 as ClosedRange<UInt64>) func whatIsWrittenIsReadAndWrittenAgainIsNothing(seed: UInt64) throws
-  {
+  @Test(arguments: SeedCount.part(of: 1...30 as ClosedRange<UInt64>)) func whatIsWrittenIsReadAndWrittenAgainIsNothing(
+    seed: UInt64
+  ) throws {
     var random = SeededGenerator(seed: seed)
     let document = Document()
     var tree = Tree.map(depth: 4, &random)
@@ -119,7 +120,9 @@ struct EncoderPropertyTests {
     }
   }
 
-  @Test(arguments: 1...20 as ClosedRange<UInt64>) func modelsOfTwoPeopleConvergeInEitherDirection(seed: UInt64) throws {
+  @Test(arguments: SeedCount.part(of: 1...20 as ClosedRange<UInt64>)) func modelsOfTwoPeopleConvergeInEitherDirection(
+    seed: UInt64
+  ) throws {
     var random = SeededGenerator(seed: seed)
     let alice = Document()
     try write(Tree.map(depth: 3, &random), alice)

@@ -33,7 +33,7 @@ struct SavedBeforeAKillTests {
     return notes
   }
 
-  @Test(arguments: 1...40) func nothingOfItIsTakenInAgain(seed: UInt64) throws {
+  @Test(arguments: SeedCount.part(of: 1...40)) func nothingOfItIsTakenInAgain(seed: UInt64) throws {
     var random = SeededGenerator(seed: seed)
     let notes = try note(&random, 24)
     let history = notes[0].document.getHistory()

@@ -57,7 +57,7 @@ import Testing
     #expect(none["lines"] == [] && none["removed"] == 0)
   }
 
-  @Test(arguments: UInt64(1)...20) func anEditorHasTheListWhateverHappensToIt(seed: UInt64) throws {
+  @Test(arguments: SeedCount.part(of: UInt64(1)...20)) func anEditorHasTheListWhateverHappensToIt(seed: UInt64) throws {
     var random = SeededGenerator(seed: seed)
     let updates = ScreenUpdates()
     var (names, count) = ((0..<30).map { "note \($0)" }, 30)

@@ -3,6 +3,7 @@ import AutomergeRepo
 import Foundation
 import JSONRPC
 import RepoTestSupport
+import ServiceSimulation
 import TestSupport
 
 @testable import NotesServer
@@ -104,14 +105,19 @@ final class ServiceUnderTest {
 
   /// Lets time pass until the condition is true, but at most this many times faster than this process computes: work on
   /// other threads must not come too late by the clock, even if other programs keep the machine busy.
+  ///
+  /// - Parameter speedAtRest: how many times faster if there is no such work, if that is another number.
   func wait(
-    for what: String, timesFaster speed: Int = 20, _ condition: @AutomergeRepo () -> Bool
+    for what: String, timesFaster speed: Int = 20, atRest speedAtRest: Int? = nil,
+    _ condition: @AutomergeRepo () -> Bool
   ) async throws {
     let (start, began, computed) = (world.clock.now, ContinuousClock.now, ProcessorTime.ofThisProcess)
     while !condition() {
       for _ in 0..<3 { await Task.yield() }
       let passed = ContinuousClock.now - began
       guard passed < Patience.hang else { throw TimeIsUp(description: "waited for: \(what)") }
+      var speed = speed
+      if let speedAtRest, await OtherThreads.rest() { speed = speedAtRest }
       world.clock.runNext(until: start + min(passed, ProcessorTime.ofThisProcess - computed) * speed)
     }
   }

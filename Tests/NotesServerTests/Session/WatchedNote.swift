@@ -97,9 +97,9 @@ struct WatchedNote {
     try await service.wait(for: what, condition)
   }
 
-  /// Waits for the effect of a file that is written in parts. Time passes slowly, so that no part counts as finished
-  /// because a busy machine took long to read it.
+  /// Waits for the effect of a file that is written in parts. Time passes slowly while something is read, so that no part
+  /// counts as finished because a busy machine took long.
   func waitForParts(_ condition: @AutomergeRepo () -> Bool) async throws {
-    try await service.wait(for: "the last part", timesFaster: 2, condition)
+    try await service.wait(for: "the last part", timesFaster: 2, atRest: 20, condition)
   }
 }
