@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # The tests, in stages. Ends with what failed and what was skipped.
 #
-# Without an argument: all but the linters, the end-to-end tests, a dozen tests that take long and a part of the conformance table, with a
-# third of the seeds of random tests. Of editors, that leaves the plugins' own tests and a scenario on the screens of all three. A newcomer
-# need not wait for more. With `all`: everything.
+# Without an argument: all but the linters, the end-to-end tests, a part of the conformance table, crowds of hostile peers and two dozen
+# other tests that take long, with a third of the seeds of random tests. Of editors, that leaves the plugins' own tests and a scenario on
+# the screens of all three. A newcomer need not wait for more. With `all`: everything.
 #
 # The stages are separate processes because tests that wait for children and sockets hold threads of Swift's pool (there are
 # as many as cores): beside them, a test with a deadline in real time can starve without anything being wrong. What hostile
@@ -100,10 +100,10 @@ the Vim plugin's tests
 a scenario on the screens of all editors
 the Neovim plugin's tests
 * carets and crossing edits in all editors
-guests that are hostile
+* guests that are hostile
 PostgreSQL
-peers that crowd
-a siege
+* peers that crowd
+* a siege
 peers by WebSocket
 peers that are hostile
 servers

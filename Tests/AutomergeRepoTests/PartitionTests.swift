@@ -53,7 +53,8 @@ struct PartitionTests {
     }
   }
 
-  @Test @AutomergeRepo func sixtyPartitionsUnderTypingHealWithinTwoSeconds() async throws {
+  @Test(.enabled(if: !TestRun.isBrief, "takes long")) @AutomergeRepo
+  func sixtyPartitionsUnderTypingHealWithinTwoSeconds() async throws {
     let seed: UInt64 = 60
     var random = SeededGenerator(seed: seed)
     let trio = try await Trio(seed: seed)

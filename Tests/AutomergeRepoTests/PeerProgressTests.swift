@@ -59,7 +59,9 @@ struct PeerProgressTests {
   }
 
   /// The first message has thousands of pieces, which are applied in several portions.
-  @Test @AutomergeRepo func theFirstMessageIsCountedWhileItIsApplied() async throws {
+  @Test(.enabled(if: !TestRun.isBrief, "takes long")) @AutomergeRepo func theFirstMessageIsCountedWhileItIsApplied()
+    async throws
+  {
     let world = RepoWorld(random: RandomSource(SeededGenerator(seed: 7)))
     // Nothing but the answer to the search says what a has.
     let theirs = try world.start("a", policy: SharePolicy.onRequest).create(try .note())

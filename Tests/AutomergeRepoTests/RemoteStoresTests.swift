@@ -141,7 +141,8 @@ struct RemoteStoresTests {
   }
 
   /// What the subscriptions of many peers cost does not grow with how often each of them is changed.
-  @Test @AutomergeRepo func peersThatChangeTheirSubscriptionsAllTheTimeAreHeardOncePerSecond() async throws {
+  @Test(.enabled(if: !TestRun.isBrief, "takes long")) @AutomergeRepo
+  func peersThatChangeTheirSubscriptionsAllTheTimeAreHeardOncePerSecond() async throws {
     let world = RepoWorld(random: RandomSource(SeededGenerator(seed: 6)))
     let names = (0..<32).map { "p\($0)" }
     for name in ["a"] + names { try await start(name, in: world) }

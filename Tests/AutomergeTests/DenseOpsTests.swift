@@ -56,7 +56,7 @@ struct DenseOpsTests {
   }
 
   /// Saved, such changes take so few bytes that a limit for foreign bytes would refuse them.
-  @Test func whatADocumentHasAcceptedItReadsAgain() throws {
+  @Test(.enabled(if: !TestRun.isBrief, "takes long")) func whatADocumentHasAcceptedItReadsAgain() throws {
     let document = Document()
     try document.applyEncodedChanges(encoded: Data(forged(changes: 2, puts: 35_000).joined()))
     let saved = document.save()

@@ -46,7 +46,7 @@ struct ExtremeArgumentTests {
     #expect(document.keys(obj: .ROOT).isEmpty)
   }
 
-  @Test(arguments: encodings, [false, true])
+  @Test(.enabled(if: !TestRun.isBrief, "takes long"), arguments: encodings, [false, true])
   func splicesOfAnyStartAndLengthAreDoneOrRefused(encoding: TextEncoding, isIsolated: Bool) throws {
     for text in Self.texts {
       for (isList, delete) in Self.deletions.flatMap({ [(true, $0), (false, $0)] }) {

@@ -115,7 +115,7 @@ extension GrowthTests {
     return (document, text)
   }
 
-  @Test func undoingAmongNestedMarksIsLinear() throws {
+  @Test(.enabled(if: !TestRun.isBrief, "takes long")) func undoingAmongNestedMarksIsLinear() throws {
     let documents = try [60, 60 * Self.factor].map { count in
       (count, try (0..<2).map { _ in try nestedMarks(count) { "name \($0)" }.document })
     }
@@ -127,7 +127,7 @@ extension GrowthTests {
     }
   }
 
-  @Test(arguments: [true, false])
+  @Test(.enabled(if: !TestRun.isBrief, "takes long"), arguments: [true, false])
   func readingNestedMarksIsLinear(haveNames: Bool) throws {
     var documents: [Int: (document: Document, text: ObjId)] = [:]
     for count in [60, 60 * Self.factor] {

@@ -191,7 +191,9 @@ struct HostileInputTests {
 
   // MARK: Absurd counts
 
-  @Test func veryManyOperationsOnOneKeyOrElementDoNotCostTheirSquare() throws {
+  @Test(.enabled(if: !TestRun.isBrief, "takes long")) func veryManyOperationsOnOneKeyOrElementDoNotCostTheirSquare()
+    throws
+  {
     let document = try Document(actor: "aa"), count = 20_000, raises = 10_000
     let list = try document.putObject(obj: .ROOT, key: "list", ty: .List)
     try document.insert(obj: list, index: 0, value: .Counter(0))

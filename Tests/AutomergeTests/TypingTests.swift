@@ -56,7 +56,7 @@ struct TypingTests {
     #expect(loaded.heads() == second.heads(), "seed \(seed)")
   }
 
-  @Test func manyWritersAtOnePlaceConverge() throws {
+  @Test(.enabled(if: !TestRun.isBrief, "takes long")) func manyWritersAtOnePlaceConverge() throws {
     var random = SeededGenerator(seed: 3)
     let (base, text) = try Self.scattered(&random)
     let saved = base.save()

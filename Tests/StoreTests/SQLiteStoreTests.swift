@@ -152,7 +152,9 @@ struct SQLiteStoreTests {
     #expect(try await two.children(of: ["d"]).count == 100)
   }
 
-  @Test func aStoreOnANetworkFileSystemIsForOneProcessAtATime() async throws {
+  @Test(.enabled(if: !TestRun.isBrief, "takes long")) func aStoreOnANetworkFileSystemIsForOneProcessAtATime()
+    async throws
+  {
     let fixture = try StoreFixture()
     let one = try await fixture.open(.network)
     try await one.save(["a"], Data([1]))

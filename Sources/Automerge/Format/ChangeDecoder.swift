@@ -115,6 +115,9 @@ extension FormatLimits {
   static let denseOpsOfPeer = 65_536
 
   static func denseOps(isOwn: Bool) -> Int { isOwn ? rows : denseOps }
+
+  /// The counters of a change may lie so far beyond the number of operations in the document.
+  static let counterGap = 1 << 24
 }
 
 extension DecodedChange {

@@ -17,7 +17,8 @@ struct ChangeCheck {
     self.starts = starts
   }
 
-  func run(deps: [UInt32]) throws(LoadError) {
+  /// - Parameter isOwn: whether this replica has accepted the change before
+  func run(deps: [UInt32], isOwn: Bool) throws(LoadError) {
     let author = actors[0], header = change.header
     let next = UInt64(core.graph.changeCount(of: author)) + 1
     if header.seq != next {
@@ -29,7 +30,8 @@ struct ChangeCheck {
     // The greatest counter is never used, so that the counter after an operation always fits.
     guard change.opCount <= Int(UInt32.max) - Int(header.startOp) else { throw .inconsistent(change.hash, .counters) }
     let own = core.graph.lastRow(of: author).map { [$0] } ?? []
-    for row in deps + own where header.startOp <= core.graph.records[Int(row)].maxOp {
+    let greatest = (deps + own).map { core.graph.records[Int($0)].maxOp }.max() ?? 0
+    guard header.startOp > greatest, isOwn || core.canFollow(greatest, by: header.startOp) else {
       throw .inconsistent(change.hash, .counters)
     }
     guard core.bytes.hasRoom(for: change.text.count), core.log.hasRoom(for: change.opCount) else {

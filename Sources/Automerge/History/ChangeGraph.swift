@@ -85,7 +85,7 @@ final class ChangeGraph {
     taken.append(UInt32(row))
     swap(&taken, &heads)
     setLastRow(of: record.actor, to: UInt32(row))
-    if record.opCount > 0 { maxOp = max(maxOp, record.maxOp) }
+    maxOp = max(maxOp, record.maxOp)
   }
 
   /// Adds a change that depends on the only head alone and has the same author; false if there is no such head.
@@ -98,7 +98,7 @@ final class ChangeGraph {
     append(record, deps: CollectionOfOne(row - 1))
     setHead(row)
     setLastRow(of: author, to: row)
-    if opCount > 0 { maxOp = max(maxOp, record.maxOp) }
+    maxOp = max(maxOp, record.maxOp)
     return true
   }
 
@@ -114,7 +114,7 @@ final class ChangeGraph {
     let row = UInt32(count - 1)
     setHead(row)
     setLastRow(of: last.actor, to: row)
-    if last.opCount > 0 { maxOp = max(maxOp, last.maxOp) }
+    maxOp = max(maxOp, last.maxOp)
   }
 
   /// Reserves room for the hashes of more changes, and for some that come after these: otherwise the first keystroke after

@@ -90,7 +90,9 @@ struct ChunkIntake {
     filter?.sift(&changes) { [core] in core.row(of: $0) != nil }
     if filter?.leftOut.isEmpty == false { isAnyGood = true }
     if !changes.isEmpty {
-      do throws(LoadError) { try core.receive(changes, edits: &edits) } catch { firstError = firstError ?? error }
+      do throws(LoadError) { try core.receive(changes, edits: &edits, areOwn: isOwn) } catch {
+        firstError = firstError ?? error
+      }
       // A change is good if it is in the document now, or waits for its dependencies.
       isAnyGood =
         isAnyGood || changes.contains { [core] in core.row(of: $0.hash) != nil || core.queue[$0.hash] != nil }

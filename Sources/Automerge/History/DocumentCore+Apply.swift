@@ -1,12 +1,16 @@
 /// Applying changes of other replicas.
 extension DocumentCore {
   /// Applies changes, or keeps them until their dependencies arrive.
-  func receive(_ changes: [DecodedChange], edits: inout TextEditCollector?) throws(LoadError) {
+  ///
+  /// - Parameter areOwn: whether this replica has accepted them before
+  func receive(
+    _ changes: [DecodedChange], edits: inout TextEditCollector?, areOwn: Bool = false
+  ) throws(LoadError) {
     commitPending()
     computeHashes()
     if changes.count == 1, queue.isEmpty, changes[0].header.deps.allSatisfy({ graph.row(of: $0) != nil }) {
       // A keystroke of another actor.
-      if graph.row(of: changes[0].hash) == nil { try applyReady(changes[0], edits: &edits) }
+      if graph.row(of: changes[0].hash) == nil { try applyReady(changes[0], edits: &edits, isOwn: areOwn) }
       return
     }
     for change in changes where graph.row(of: change.hash) == nil { queue.add(change) }
@@ -16,7 +20,7 @@ extension DocumentCore {
       if ready.order.isEmpty { break }
       graph.reserve(ready.order.count)
       for place in ready.order {
-        do throws(LoadError) { try applyReady(ready.changes[place], edits: &edits) } catch {
+        do throws(LoadError) { try applyReady(ready.changes[place], edits: &edits, isOwn: areOwn) } catch {
           firstError = firstError ?? error
         }
       }
@@ -25,7 +29,9 @@ extension DocumentCore {
     if let firstError { throw firstError }
   }
 
-  func applyReady(_ change: DecodedChange, edits: inout TextEditCollector?) throws(LoadError) {
+  func applyReady(
+    _ change: DecodedChange, edits: inout TextEditCollector?, isOwn: Bool = false
+  ) throws(LoadError) {
     guard graph.row(of: change.hash) == nil else { return }
     let deps = change.header.deps.compactMap { graph.row(of: $0).map(UInt32.init) }
     guard deps.count == change.header.deps.count else {
@@ -34,7 +40,7 @@ extension DocumentCore {
       return
     }
     let known = change.actorList.map { actors.index(of: $0) }
-    try ChangeCheck(change, core: self, actors: known).run(deps: deps)
+    try ChangeCheck(change, core: self, actors: known).run(deps: deps, isOwn: isOwn)
     let header = change.header
     ReceivedOps(self).apply(change, actors: known, edits: &edits)
     let record = ChangeRecord(
@@ -42,5 +48,12 @@ extension DocumentCore {
       time: header.time)
     graph.append(record, deps: deps, message: header.message, extra: header.extra)
     graph.appendHash(change.hash)
+  }
+
+  /// Whether another replica's change may begin with the counter `first` if all before it end with `last`. A counter far
+  /// beyond the number of operations that there are would leave no room for more: only a change in an isolated past, whose
+  /// replica knows more than what it builds on, leaves any out.
+  func canFollow(_ last: UInt32, by first: UInt32) -> Bool {
+    first == last + 1 || Int(first) <= log.opCount + FormatLimits.counterGap
   }
 }

@@ -150,8 +150,12 @@ package final class IncomingMessage: @unchecked Sendable {
   private func load(_ chunk: Chunk) throws(LoadError) -> DocumentDecoder.Loaded {
     var left = inflatedLeft
     defer { charges.addInflated(to: &inflatedLeft, leaving: left, stored: chunk.body.count) }
-    return try DocumentDecoder.decode(
+    let loaded = try DocumentDecoder.decode(
       chunk, inflating: &left, opsAtMost: max(Limit.otherOpsOfDocument, chunk.body.count))
+    guard Int(loaded.graph.maxOp) <= loaded.log.opCount + FormatLimits.counterGap else {
+      throw .inconsistentDocument(.counters)
+    }
+    return loaded
   }
 
   private func changes(of bundle: Chunk, _ budget: inout Int) throws(LoadError) -> [DecodedChange] {

@@ -100,7 +100,7 @@ extension LinesOnTheScreenTests {
     { _ in .namesake(eve, name: "Eve") }, { _ in .peersChanged }, { _ in .networkState },
   ]
 
-  @Test func everyEventThatAPeerCausesIsLimited() async throws {
+  @Test(.enabled(if: !TestRun.isBrief, "takes long")) func everyEventThatAPeerCausesIsLimited() async throws {
     #expect(Set(Self.floods.map { Self.name(of: $0(0)) }).count == 20)
     for flood in Self.floods {
       let before = lines().count, name = Self.name(of: flood(0))
