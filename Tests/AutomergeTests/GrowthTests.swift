@@ -30,6 +30,20 @@ extension GrowthTests {
     }
   }
 
+  /// Each letter goes behind all those that the other writer put there with greater counters.
+  @Test(.enabled(if: !TestRun.isBrief, "takes long")) func mergingWhatTwoWroteAtOnePlaceIsLinear() throws {
+    try expectLinear(from: 1500) { count in
+      let one = try Document(actor: "aa")
+      let text = try one.putObject(obj: .ROOT, key: "text", ty: .Text)
+      let other = one.fork()
+      for document in [one, other] {
+        for _ in 0..<count { try document.spliceText(obj: text, start: 0, delete: 0, value: "a") }
+      }
+      try one.merge(other: other)
+      #expect(one.length(obj: text) == UInt64(2 * count))
+    }
+  }
+
   @Test func readingTheWholeHistoryIsLinear() throws {
     try expectLinear { count in
       let document = Document()

@@ -17,6 +17,13 @@ struct ChangeCheck {
     self.starts = starts
   }
 
+  /// Whether another replica's change may begin with the counter `first` if all before it end with `last`. A counter far
+  /// beyond the number of operations that there are would leave no room for more. Only a change in an isolated past, whose
+  /// replica knows more than what it builds on, leaves any out.
+  static func canFollow(_ last: UInt32, by first: UInt32, in core: DocumentCore) -> Bool {
+    first == last + 1 || Int(first) <= core.log.opCount + FormatLimits.counterGap
+  }
+
   /// - Parameter isOwn: whether this replica has accepted the change before
   func run(deps: [UInt32], isOwn: Bool) throws(LoadError) {
     let author = actors[0], header = change.header
@@ -31,7 +38,7 @@ struct ChangeCheck {
     guard change.opCount <= Int(UInt32.max) - Int(header.startOp) else { throw .inconsistent(change.hash, .counters) }
     let own = core.graph.lastRow(of: author).map { [$0] } ?? []
     let greatest = (deps + own).map { core.graph.records[Int($0)].maxOp }.max() ?? 0
-    guard header.startOp > greatest, isOwn || core.canFollow(greatest, by: header.startOp) else {
+    guard header.startOp > greatest, isOwn || Self.canFollow(greatest, by: header.startOp, in: core) else {
       throw .inconsistent(change.hash, .counters)
     }
     guard core.bytes.hasRoom(for: change.text.count), core.log.hasRoom(for: change.opCount) else {

@@ -220,7 +220,9 @@ private struct SingleRunHead {
     if let own = core.graph.lastRow(of: author) { greatest = max(greatest, core.graph.records[Int(own)].maxOp) }
     startOp = reader.uleb32()
     time = reader.sleb()
-    guard startOp > greatest, core.canFollow(greatest, by: startOp), reader.uleb() == 0 else { return nil }
+    guard startOp > greatest, ChangeCheck.canFollow(greatest, by: startOp, in: core), reader.uleb() == 0 else {
+      return nil
+    }
     let otherCount = reader.uleb()
     guard otherCount < 2 else { return nil }
     if otherCount == 1 {

@@ -49,11 +49,4 @@ extension DocumentCore {
     graph.append(record, deps: deps, message: header.message, extra: header.extra)
     graph.appendHash(change.hash)
   }
-
-  /// Whether another replica's change may begin with the counter `first` if all before it end with `last`. A counter far
-  /// beyond the number of operations that there are would leave no room for more: only a change in an isolated past, whose
-  /// replica knows more than what it builds on, leaves any out.
-  func canFollow(_ last: UInt32, by first: UInt32) -> Bool {
-    first == last + 1 || Int(first) <= log.opCount + FormatLimits.counterGap
-  }
 }

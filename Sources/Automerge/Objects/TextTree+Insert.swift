@@ -77,9 +77,9 @@ extension TextTree {
       gap.place = place
       gap.element = Int(self[place].count)
       at = next(place)
-      // Many people may have written at one place; then whole leaves are skipped.
-      while let place = at, place.run == 0, passes(place.leaf, id) {
-        gap.place = Place(leaf: place.leaf, run: leaves[Int(place.leaf)].count - 1)
+      // Many people may have written at one place; then whole leaves and nodes are skipped.
+      if let place = at, place.run == 0, let last = LeastIds(tree: self).lastLeaf(from: place.leaf, after: id) {
+        gap.place = Place(leaf: last, run: leaves[Int(last)].count - 1)
         gap.element = Int(self[gap.place].count)
         at = next(gap.place)
       }
@@ -92,20 +92,6 @@ extension TextTree {
     guard gap.element > 0 else { return false }
     let run = self[gap.place]
     return run.isIrregular ? slots[Int(run.text)].slot.winner() == nil : !run.isVisible
-  }
-
-  /// Whether all elements of a leaf are greater than `id`.
-  private func passes(_ leaf: UInt32, _ id: OpId) -> Bool {
-    if leaves[Int(leaf)].least.isZero {
-      // Not known yet, or out of date: the first run decides whether computing it is worthwhile.
-      guard actors.precedes(id, runs[slot(leaf, 0)].id) else { return false }
-      var least = runs[slot(leaf, 0)].id
-      for run in 1..<max(1, leaves[Int(leaf)].count) where actors.precedes(runs[slot(leaf, run)].id, least) {
-        least = runs[slot(leaf, run)].id
-      }
-      leaves[Int(leaf)].least = least
-    }
-    return actors.precedes(id, leaves[Int(leaf)].least)
   }
 
   /// Inserts the elements `id`, `id + 1`, … with the scalars of a range of `bytes` as their values.
@@ -184,8 +170,7 @@ extension TextTree {
       openGap(&place, count: 1)
     }
     self[place] = new
-    let least = leaves[Int(place.leaf)].least
-    if !least.isZero, actors.precedes(new.id, least) { leaves[Int(place.leaf)].least = new.id }
+    if !leaves[Int(place.leaf)].least.isZero { LeastIds(tree: self).lower(leaf: place.leaf, to: new.id) }
     assign(new.id, count: Int(new.count), leaf: place.leaf)
     add(added, to: place.leaf)
     if hint.leaf != place.leaf { hint.leaf = Self.none }

@@ -25,6 +25,10 @@ extension TextTree {
     for at in 0..<nodes[node].count {
       let child = children[node * Self.nodeCapacity + at]
       sums += sumsOfChild(child, in: node)
+      if !nodes[node].least.isZero {
+        let least = LeastIds(tree: self).ofChild(at: at, in: node)
+        if least.isZero || actors.precedes(least, nodes[node].least) { return "least id of node \(node)" }
+      }
       if nodes[node].isBottom {
         if leaves[Int(child)].parent != UInt32(node) { return "parent of leaf \(child)" }
         if let broken = check(leaf: child) { return broken }

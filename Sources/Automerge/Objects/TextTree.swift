@@ -12,7 +12,7 @@ final class TextTree {
     var parent: UInt32
     var next = TextTree.none
     var count = 0
-    /// No element of the leaf has a smaller id. Zero is no id, and means that this is unknown.
+    /// The least id of an element of the leaf. Zero is no id, and means that this is unknown.
     var least = OpId.zero
   }
 
@@ -22,6 +22,8 @@ final class TextTree {
     var count = 0
     /// Whether the children are leaves.
     var isBottom: Bool
+    /// The least id of an element below; if this is known, it is known of everything below as well.
+    var least = OpId.zero
   }
 
   /// The place of a run.
@@ -184,10 +186,13 @@ final class TextTree {
       assign(run.id, count: Int(run.count), leaf: UInt32(new))
     }
     leaves[new].sums = sums
-    leaves[new].least = leaves[old].least
     leaves[old].sums -= sums
     leaves[old].next = UInt32(new)
     leaves[old].count = keep
+    if !leaves[old].least.isZero {
+      LeastIds(tree: self).note(leaf: leaf)
+      LeastIds(tree: self).note(leaf: UInt32(new))
+    }
     insertChild(UInt32(new), behind: leaf, in: leaves[old].parent)
     return UInt32(new)
   }
@@ -212,6 +217,11 @@ final class TextTree {
     children[base + at + 1] = child
     nodes[node].count = count + 1
     setParent(of: child, in: node)
+    if !nodes[node].least.isZero {
+      // If the node was split, the half that the child came to may have lost its least id to the child.
+      let least = LeastIds(tree: self)
+      least.lower(node: UInt32(node), to: least.ofChild(at: at + 1, in: node))
+    }
   }
 
   private func holds(_ node: Int, _ child: UInt32) -> Bool {
@@ -240,6 +250,10 @@ final class TextTree {
     }
     nodes[new].sums = sums
     nodes[node].sums -= sums
+    if !nodes[node].least.isZero {
+      LeastIds(tree: self).note(node: node)
+      LeastIds(tree: self).note(node: new)
+    }
     if node == root {
       root = nodes.append(Node(sums: nodes[node].sums + sums, count: 2, isBottom: false))
       let base = children.append(Self.none, repeated: Self.nodeCapacity)
