@@ -188,8 +188,16 @@ struct ThreeWayMerge: Sendable {
         if isFile, !isSure, found.deletedBytes > 0, extendsLines(of: old(candidate.way), text) {
           (found.distance, found.deletedBytes) = (text.count - old(candidate.way).count, 0)
         }
-        if index == 0, step == 0, isFile, !bases.isEmpty { written = WrittenLines(since: old(candidate.way), in: text) }
-        guard isSure || found.deletedBytes == 0 || written?.show(old(candidate.way)) ?? false else { continue }
+        if index == 0, step == 0, isFile || self.isFile, !bases.isEmpty {
+          written = WrittenLines(since: old(candidate.way), in: text)
+        }
+        if !isSure, found.deletedBytes > 0, !(written?.show(old(candidate.way)) ?? false) {
+          // The client had deleted the lines that the file lacks, or has typed them since it wrote the file: they stay.
+          guard let shown = written?.mostLines(of: old(candidate.way)) else { continue }
+          let way = shown.inverted.composed(with: candidate.way)
+          found = compare(text, isFile: isFile, way, base, isWholeBase: false)
+          guard found.deletedBytes == 0 else { continue }
+        }
         if found.distance < best?.distance ?? .max { best = found }
       }
     }
@@ -381,6 +389,23 @@ private struct WrittenLines {
   func show(_ text: [UInt8]) -> Bool {
     let new = Self.counts(of: text).filter { line, count in !line.isEmpty && count > before[line] ?? 0 }
     return !new.isEmpty && new.allSatisfy { line, count in file[line] ?? 0 >= count }
+  }
+
+  /// The delta from a text to the lines that the file has of it; nil unless the file lacks something that it had before, and shows
+  /// that a client wrote something very like this text over it: the file has most of the lines that it did not have before, and
+  /// all others.
+  func mostLines(of text: [UInt8]) -> TextDelta? {
+    let lines = Self.counts(of: text), new = lines.keys.count { before[$0] == nil }
+    let missing = Set(lines.keys.filter { file[$0] == nil })
+    guard missing.count * 2 < new, missing.allSatisfy({ before[$0] == nil }),
+      before.keys.contains(where: { file[$0] == nil })
+    else { return nil }
+    var builder = DeltaBuilder()
+    for line in SharedLines.lines(of: text[...]) {
+      let isMissing = missing.contains(line.last == 0x0A ? line.dropLast() : line)
+      if isMissing { builder.delete(TextPiece(Array(line))) } else { builder.retain(line.count) }
+    }
+    return builder.delta
   }
 
   private static func counts(of text: [UInt8]) -> [ArraySlice<UInt8>: Int] {

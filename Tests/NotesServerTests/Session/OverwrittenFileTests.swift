@@ -271,6 +271,53 @@ import Testing
     #expect(lines(next, id) == ["bread", "eggs", "ham", "milk", "tea"])
   }
 
+  /// Neither the store nor the journal has what the person deleted last.
+  @Test func itStaysThoughThePowerFailsAsTheEditorWritesLessThanTheStoreKnowsItToHave() async throws {
+    let ana = ServiceUnderTest(world)
+    try await ana.start()
+    let made = try await ana.request("notes/create", ["title": "Shopping", "text": "tea\n"])
+    let id = try #require(made["id"]?.stringValue.flatMap { DocumentId($0) })
+    let buffer = ClientBuffer(uri, "tea\n", in: ana)
+    try await ana.wait(for: "the note") {
+      ana.binding(uri) != nil && !ana.service.openFiles.isBusy(NoteKey(id))
+    }
+    ana.files[path] = Array("tea\nmilk\n".utf8)
+    #expect(ana.service.openFiles.changed(NoteKey(id)))
+    try await ana.wait(for: "the line") {
+      ana.text(of: id) == "tea\nmilk\n" && !ana.service.openFiles.isBusy(NoteKey(id))
+    }
+    buffer.replace(0..<0, "eggs\nbread\njam\n")
+    try await ana.handle(of: id).flush()
+    #expect(buffer.string == "eggs\nbread\njam\ntea\n")
+    world.crash("ben")
+    ana.files[path] = Array("eggs\njam\ntea\nham\n".utf8)
+    let next = ServiceUnderTest(world, files: ana.files)
+    try await next.start()
+    next.open(uri, "eggs\njam\ntea\nham\n")
+    try await next.wait(for: "the note") { next.binding(uri) != nil }
+    try await next.pass(.seconds(2))
+    _ = try await next.handle(of: id)
+    #expect(lines(next, id) == ["bread", "eggs", "ham", "jam", "milk", "tea"])
+  }
+
+  /// The same of an editor of another process, while this one has the note open.
+  @Test func itStaysThoughAnotherEditorWritesLessThanItsServiceHasStored() async throws {
+    let (id, ana) = try await opened()
+    ana.change(uri, "eggs\nbread\njam\ntea\n", version: 2)
+    try await ana.wait(for: "the first look") { !ana.service.openFiles.isBusy(NoteKey(id)) }
+    let base = TextBase(heads: try await ana.handle(of: id).document.heads(), steps: [], object: nil)
+    let client = ClientBase(base: base, time: world.clock.date, object: nil)
+    try await ana.service.notebook.storage.commit([.save(client.item(NoteKey(id), run: "aa"))])
+    for (text, last) in [("tea\nmilk\n", "milk"), ("eggs\njam\ntea\nham\n", "ham")] {
+      ana.files[path] = Array(text.utf8)
+      #expect(ana.service.openFiles.changed(NoteKey(id)))
+      try await ana.wait(for: "what was added") {
+        ana.text(of: id)?.contains(last) ?? false && !ana.service.openFiles.isBusy(NoteKey(id))
+      }
+    }
+    #expect(lines(ana, id) == ["bread", "eggs", "ham", "jam", "milk", "tea"])
+  }
+
   /// This process has looked at an earlier change of the file, before the other one stored what its editor has.
   @Test func itStaysThoughAnotherProcessIsKilledAsItsEditorWritesTheFile() async throws {
     let (id, ana) = try await opened()
