@@ -20,6 +20,10 @@ final class SimulatedService {
   private var random: RandomSource
   /// When the last message to the service arrives, and the last one to the editor: pipes keep the order.
   private var (lastIn, lastOut) = (Duration.zero, Duration.zero)
+  /// When the service reads of the editor's last save.
+  private var saveIsRead = Duration.zero
+  /// The words that the editor had just written to the file when the service was killed, before it had read of them.
+  private(set) var savedUnheard: Set<String> = []
   private var answers: [Int: JSONValue] = [:]
   private var requestCount = 0
   /// What the editor shows; it outlives the service.
@@ -81,6 +85,10 @@ final class SimulatedService {
 
   /// Ends the service as a kill does: it sends, stores and answers nothing more.
   func crash() {
+    if saveIsRead > clock.now, let buffer {
+      let known = Set(documentText(buffer.id).split(separator: "\n"))
+      savedUnheard = Set(buffer.text.string.split(separator: "\n").filter { !known.contains($0) }.map(String.init))
+    }
     process.die()
     session = nil
   }
@@ -145,7 +153,10 @@ final class SimulatedService {
   /// Keeps the editor from reading for this long.
   func hang(for duration: Duration) { lastOut = max(lastOut, clock.now + duration) }
 
-  func notify(_ method: String, _ params: JSONValue) { send(method, params) }
+  func notify(_ method: String, _ params: JSONValue) {
+    send(method, params)
+    if method == "textDocument/didSave" { saveIsRead = lastIn }
+  }
 
   /// Sends a request; `answer` has the response.
   func request(_ method: String, _ params: JSONValue) -> Int {

@@ -76,10 +76,18 @@ extension Simulation {
     let starts = Self.lineStarts(buffer.text.bytes)
     let index = below(starts.count - 1)
     guard starts.count > index + 1 else { return }
-    let range = starts[index]..<starts[index + 1]
+    delete(starts[index]..<starts[index + 1], of: buffer, by: person)
+  }
+
+  func delete(_ range: Range<Int>, of buffer: ModelBuffer, by person: SimulatedPerson) {
     let word = String(decoding: buffer.text.bytes[range].dropLast(), as: UTF8.self)
     guard words.remove(word) != nil else { return }
-    deleted.insert(word)
+    if orphans.contains(where: { $0.buffer === buffer && $0.service.savedUnheard.contains(word) }) {
+      // The next service finds it in the file, like a word of another program, and not in the buffer.
+      injector.excuse([word])
+    } else {
+      deleted.insert(word)
+    }
     (injector.deleters[word], injector.deletionBuffers[word]) = (person.name, buffer)
     note("\(person.name) deletes \(word) of \(buffer.text.string.debugDescription)")
     buffer.edit(range, with: "")
@@ -116,7 +124,7 @@ extension Simulation {
     report.outsideWrites += 1
   }
 
-  private func crash(_ person: SimulatedPerson) {
+  func crash(_ person: SimulatedPerson) {
     guard !person.services.isEmpty else { return }
     let service = person.services[below(person.services.count)]
     guard !service.journalIsBroken else { return }

@@ -231,6 +231,24 @@ extension ServiceSimulationTests {
     await simulation.pass(.seconds(1))
   }
 
+  /// Nothing tells the word from one that another program has written to the file.
+  @Test func aWordMayReturnThatItsEditorSavedAndDeletedWhileNoServiceHeardOfIt() async throws {
+    let simulation = Simulation(seed: 1)
+    try await simulation.begin()
+    await simulation.pass(.seconds(1))
+    let person = simulation.people[0], service = person.services[0]
+    let buffer = try #require(service.buffer)
+    let word = simulation.newWord(of: person.name)
+    buffer.edit(0..<0, with: word + "\n")
+    buffer.flush()
+    person.disk.write(simulation.path, buffer.text.bytes, by: "the editor")
+    service.notify("textDocument/didSave", ["textDocument": ["uri": .string(buffer.uri)]])
+    simulation.crash(person)
+    simulation.delete(0..<word.utf8.count + 1, of: buffer, by: person)
+    #expect(simulation.deleted.isEmpty && simulation.injector.uncertain == [word])
+    try await simulation.settle()
+  }
+
   /// The word is in the file, where the next service finds it before it meets the peer that typed it.
   @Test func aWordOfAPeerMayStandTwiceIfAPowerFailureLeavesItInTheFileAlone() async throws {
     let simulation = Simulation(seed: 1, faults: [.powerLoss])
