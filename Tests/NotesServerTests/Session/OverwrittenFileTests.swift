@@ -31,6 +31,36 @@ import Testing
     return (id, ana)
   }
 
+  /// A note with a line of another program that its editor does not show yet.
+  private func openedBesideAProgram() async throws -> (DocumentId, ServiceUnderTest, ClientBuffer) {
+    let ana = ServiceUnderTest(world)
+    try await ana.start()
+    let made = try await ana.request("notes/create", ["title": "Shopping", "text": "tea\n"])
+    let id = try #require(made["id"]?.stringValue.flatMap { DocumentId($0) })
+    let buffer = ClientBuffer(uri, "tea\n", in: ana)
+    try await ana.wait(for: "the note") {
+      ana.binding(uri) != nil && !ana.service.openFiles.isBusy(NoteKey(id))
+    }
+    ana.files[path] = Array("tea\nmilk\n".utf8)
+    #expect(ana.service.openFiles.changed(NoteKey(id)))
+    try await ana.wait(for: "the line") {
+      ana.text(of: id) == "tea\nmilk\n" && !ana.service.openFiles.isBusy(NoteKey(id))
+    }
+    return (id, ana, buffer)
+  }
+
+  /// The service that opens the note, and its file with this text, after another one.
+  private func reopened(_ id: DocumentId, _ text: String, after ana: ServiceUnderTest) async throws -> ServiceUnderTest
+  {
+    let next = ServiceUnderTest(world, files: ana.files)
+    try await next.start()
+    next.open(uri, text)
+    try await next.wait(for: "the note") { next.binding(uri) != nil }
+    try await next.pass(.seconds(2))
+    _ = try await next.handle(of: id)
+    return next
+  }
+
   private func overwrite(_ ana: ServiceUnderTest, _ text: String = "tea\n", claims: Bool) {
     ana.files[path] = Array((text + "milk\n").utf8)
     ana.change(uri, text + "eggs\n", version: 2)
@@ -238,19 +268,7 @@ import Testing
 
   /// The editor has shown the line since. The power fails before the file is examined: the journal is gone, the store stays.
   @Test func whatTheEditorDidNotShowWhenItSavedStaysThoughThePowerFails() async throws {
-    let ana = ServiceUnderTest(world)
-    try await ana.start()
-    let made = try await ana.request("notes/create", ["title": "Shopping", "text": "tea\n"])
-    let id = try #require(made["id"]?.stringValue.flatMap { DocumentId($0) })
-    let buffer = ClientBuffer(uri, "tea\n", in: ana)
-    try await ana.wait(for: "the note") {
-      ana.binding(uri) != nil && !ana.service.openFiles.isBusy(NoteKey(id))
-    }
-    ana.files[path] = Array("tea\nmilk\n".utf8)
-    #expect(ana.service.openFiles.changed(NoteKey(id)))
-    try await ana.wait(for: "the line") {
-      ana.text(of: id) == "tea\nmilk\n" && !ana.service.openFiles.isBusy(NoteKey(id))
-    }
+    let (id, ana, buffer) = try await openedBesideAProgram()
     buffer.replace(0..<0, "eggs\n")
     ana.files[path] = Array("eggs\ntea\n".utf8)
     buffer.save()
@@ -262,41 +280,19 @@ import Testing
     buffer.replace(0..<0, "bread\n")
     try await ana.handle(of: id).flush()
     world.crash("ben")
-    let next = ServiceUnderTest(world, files: ana.files)
-    try await next.start()
-    next.open(uri, "eggs\ntea\nham\n")
-    try await next.wait(for: "the note") { next.binding(uri) != nil }
-    try await next.pass(.seconds(2))
-    _ = try await next.handle(of: id)
+    let next = try await reopened(id, "eggs\ntea\nham\n", after: ana)
     #expect(lines(next, id) == ["bread", "eggs", "ham", "milk", "tea"])
   }
 
   /// Neither the store nor the journal has what the person deleted last.
   @Test func itStaysThoughThePowerFailsAsTheEditorWritesLessThanTheStoreKnowsItToHave() async throws {
-    let ana = ServiceUnderTest(world)
-    try await ana.start()
-    let made = try await ana.request("notes/create", ["title": "Shopping", "text": "tea\n"])
-    let id = try #require(made["id"]?.stringValue.flatMap { DocumentId($0) })
-    let buffer = ClientBuffer(uri, "tea\n", in: ana)
-    try await ana.wait(for: "the note") {
-      ana.binding(uri) != nil && !ana.service.openFiles.isBusy(NoteKey(id))
-    }
-    ana.files[path] = Array("tea\nmilk\n".utf8)
-    #expect(ana.service.openFiles.changed(NoteKey(id)))
-    try await ana.wait(for: "the line") {
-      ana.text(of: id) == "tea\nmilk\n" && !ana.service.openFiles.isBusy(NoteKey(id))
-    }
+    let (id, ana, buffer) = try await openedBesideAProgram()
     buffer.replace(0..<0, "eggs\nbread\njam\n")
     try await ana.handle(of: id).flush()
     #expect(buffer.string == "eggs\nbread\njam\ntea\n")
     world.crash("ben")
     ana.files[path] = Array("eggs\njam\ntea\nham\n".utf8)
-    let next = ServiceUnderTest(world, files: ana.files)
-    try await next.start()
-    next.open(uri, "eggs\njam\ntea\nham\n")
-    try await next.wait(for: "the note") { next.binding(uri) != nil }
-    try await next.pass(.seconds(2))
-    _ = try await next.handle(of: id)
+    let next = try await reopened(id, "eggs\njam\ntea\nham\n", after: ana)
     #expect(lines(next, id) == ["bread", "eggs", "ham", "jam", "milk", "tea"])
   }
 
