@@ -149,8 +149,8 @@ simulate: setup
 	  $(if $(SEED),history)
 
 # The same with all faults that the program stands, or these FAULTS, seed after seed for so many HOURS on all CORES, and then COUNT seeds
-# (default 1,000) of `make together`; the ledger gets what came of it. With KEPT=folder, HOURS are processor time, and an interrupted soak
-# goes on when it is called again.
+# (default 1,000) of `make together`; the ledger gets what came of it. With KEPT=file, HOURS are processor time, and an interrupted soak
+# goes on when it is called again: KEPT=Tests/soak.json is the one that goes on from machine to machine.
 soak: setup-test
 	swift build $(RELEASE) --product notes-soak
 	KEPT="$(KEPT)" Tests/ledger.py soak $(or $(HOURS),1) "$(CORES)" "$(FAULTS)"

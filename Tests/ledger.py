@@ -7,8 +7,8 @@ Usage: ledger.py soak HOURS [CORES [FAULT,…]]   the simulation of whole servic
        ledger.py together COMMAND LOG           what ThreeEditorsTests printed
        ledger.py mutants COMMAND RESULT         what Tests/Mutants/mutants.py found, as JSON
 
-Interrupted, a soak notes what it has until then. With a folder in the environment's KEPT, it keeps there what it has instead,
-along with the program, and goes on with both when it is called again, until it has taken HOURS of processor time in all.
+Interrupted, a soak notes what it has until then. With a file in the environment's KEPT, it keeps there what it has instead, and goes
+on when it is called again, with the program of that time, until it has taken HOURS of processor time in all.
 """
 import collections
 import datetime
@@ -68,38 +68,35 @@ maximum_seed_seconds = 900
 class Soak:
     """Processes that run seeds, one on each core, and what they have counted."""
 
-    # What is kept of a soak between its stretches.
-    kept_fields = ("first", "faults", "commit", "counts", "failures", "seeds", "next_seed", "simulated", "processor_seconds", "seconds",
-                   "stretches")
+    # What is kept of a soak between its stretches. Each stretch is a commit with the seeds that ran.
+    kept_fields = ("first", "faults", "counts", "failures", "seeds", "next_seed", "simulated", "processor_seconds", "seconds", "stretches")
 
     def __init__(self, first, cores, faults, kept="", processor_hours=0.0):
-        self.first, self.cores, self.faults, self.commit = first, cores, faults, commit
-        self.counts, self.failures = collections.Counter(), []
-        self.seeds = self.next_seed = self.stretches = 0
+        self.first, self.cores, self.faults = first, cores, faults
+        self.counts, self.failures, self.stretches = collections.Counter(), [], []
+        self.seeds = self.next_seed = 0
         self.simulated = self.processor_seconds = self.seconds = 0.0
         self.lock, self.ended = threading.Lock(), threading.Event()
         self.limit = processor_hours * 3600 if kept else float("inf")
         # A copy, so that a build during the run changes nothing.
-        self.temporary = None if kept else tempfile.TemporaryDirectory()
-        self.folder = kept or self.temporary.name
-        self.state = kept and kept + "/state.json"
-        self.program = self.folder + "/notes-soak"
-        if self.state and os.path.exists(self.state):
-            self.__dict__.update(json.load(open(self.state)))
+        self.temporary = tempfile.TemporaryDirectory()
+        self.program = self.temporary.name + "/notes-soak"
+        shutil.copy2(root + "/.build/release/notes-soak", self.program)
+        self.state = kept
+        if kept and os.path.exists(kept):
+            self.__dict__.update(json.load(open(kept)))
             self.counts = collections.Counter(self.counts)
-        else:
-            os.makedirs(self.folder, exist_ok=True)
-            shutil.copy2(root + "/.build/release/notes-soak", self.program)
-        self.stretches += 1
+        self.stretches.append([commit, 0])
         self.before, self.start = self.seconds, time.time()
 
     def keep(self):
-        """Writes what there is to the folder that is kept, if there is one."""
+        """Writes what there is to the file that is kept, if there is one."""
         with self.lock:
             self.seconds = self.before + time.time() - self.start
             if self.state:
                 with open(self.state + ".new", "w") as file:
-                    json.dump({name: getattr(self, name) for name in self.kept_fields}, file)
+                    json.dump({name: getattr(self, name) for name in self.kept_fields}, file, indent=1)
+                    file.write("\n")
                 os.replace(self.state + ".new", self.state)
 
     def take_batch(self):
@@ -174,11 +171,12 @@ class Soak:
         again = self.run(result["seed"], 1, replays=True) if failure else None
         with self.lock:
             self.seeds += 1
+            self.stretches[-1][1] += 1
             self.simulated += result.get("simulated", 0)
             self.counts.update(result.get("counts", {}))
             if failure:
                 kind = "the same in a second run" if again == failure else "not the same in a second run"
-                self.failures.append((result["seed"], " ".join(failure.split())[:300], kind))
+                self.failures.append((result["seed"], " ".join(failure.split())[:300], f"{kind}, at {commit}" if self.state else kind))
                 print(f"seed {result['seed']}: {failure}", file=sys.stderr, flush=True)
 
 
@@ -203,14 +201,14 @@ def soak(hours, cores="", faults=""):
         print(f"{run.processor_seconds / 3600:.2f} processor hours of {hours} so far, {len(run.failures)} failed")
         return
     core_hours = run.processor_seconds / 3600
+    stretches = ", in stretches: " + ", ".join(f"{seeds:,} at {of}" for of, seeds in run.stretches)
     failures = [f"`make simulate SEED={seed} FAULTS={run.faults}`: {text} ({kind})" for seed, text, kind in sorted(map(tuple, run.failures))]
     append(
         "whole services in virtual time", f"make soak HOURS={hours} CORES={cores} FAULTS={run.faults}",
         f"Seeds {run.first} to {run.first + run.next_seed - 1}: {run.seeds:,} runs to the end, {run.seeds / run.seconds:.1f} a second, in "
         f"{core_hours:.2f} processor hours on {cores} {'core' if cores == 1 else 'cores'}"
-        f"{f', in {run.stretches} stretches' if run.stretches > 1 else ''}; {run.simulated / 3600:,.1f} simulated hours; "
-        f"{len(failures)} failed.",
-        sorted(run.counts.items(), key=lambda item: -item[1]), ("done or injected", "times"), failures, of=run.commit)
+        f"{stretches if len(run.stretches) > 1 else ''}; {run.simulated / 3600:,.1f} simulated hours; {len(failures)} failed.",
+        sorted(run.counts.items(), key=lambda item: -item[1]), ("done or injected", "times"), failures, of=run.stretches[-1][0])
     if kept:
         os.remove(run.state)
 

@@ -276,6 +276,7 @@ struct Import: ParsableCommand {
         show(note, "path", json: false)
         let title = note["title"]?.stringValue ?? ""
         if let remark = note["remark"]?.stringValue { Output.note("Imported \"\(title)\": \(remark).") }
+        if let leftOut = note["leftOut"]?.stringValue { Output.note("\"\(title)\" lacks \(leftOut).") }
         guard note["known"]?.boolValue ?? false else { continue }
         let changes = counted(note["changes"]?.intValue ?? 0, "change")
         Output.note("\"\(title)\" is here already; \(changes) merged.")
@@ -286,6 +287,8 @@ struct Import: ParsableCommand {
     let failed = all.count { $0 == .null } + inside("failed")
     let count = all.count { $0["notes"] == nil } + inside("notes") + inside("failed")
     if failed > 0 { throw Failure(message: "\(failed) of \(count) files were not imported.") }
+    let damaged = all.flatMap { $0["notes"]?.arrayValue ?? [$0] }.count { $0["leftOut"] != nil }
+    if damaged > 0 { throw Failure(message: "\(damaged) of \(count) files could not be imported whole.") }
   }
 }
 
@@ -309,5 +312,6 @@ struct Merge: ParsableCommand {
     } else {
       Output.print(line: "\(counted(result["changes"]?.intValue ?? 0, "change")) merged")
     }
+    if let leftOut = result["leftOut"]?.stringValue { throw Failure(message: "Left out \(leftOut).") }
   }
 }

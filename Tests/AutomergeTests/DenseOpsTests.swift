@@ -38,7 +38,7 @@ struct DenseOpsTests {
     #expect(throws: LoadError.format(.tooMany(limit: 100_000, at: 0))) {
       try ForeignFile.load(file, denseOpsAtMost: 100_000)
     }
-    #expect(try ForeignFile.load(file).getHistory().count == 3)
+    #expect(try ForeignFile.load(file).document.getHistory().count == 3)
   }
 
   @Test func aForeignFileIsTheDocumentThatItWouldBeOtherwise() throws {
@@ -49,10 +49,28 @@ struct DenseOpsTests {
     try document.spliceText(obj: text, start: 5, delete: 0, value: " and olives")
     let file = saved + document.encodeNewChanges()
     let loaded = try ForeignFile.load(file)
-    #expect(loaded.heads() == document.heads())
-    #expect(try loaded.text(obj: text) == "Bread and olives")
-    #expect(try ForeignFile.load(document.save()).heads() == document.heads())
+    #expect(loaded.document.heads() == document.heads() && loaded.leftOut == nil)
+    #expect(try loaded.document.text(obj: text) == "Bread and olives")
+    #expect(try ForeignFile.load(document.save()).document.heads() == document.heads())
     #expect(throws: LoadError.self) { try ForeignFile.load(Data("no document".utf8)) }
+  }
+
+  @Test func aForeignFileTellsWhatCouldNotBeRead() throws {
+    let document = Document()
+    let text = try document.putObject(obj: .ROOT, key: "text", ty: .Text)
+    var parts = [document.save()]
+    for word in ["Bread", " and", " olives"] {
+      try document.spliceText(obj: text, start: document.length(obj: text), delete: 0, value: word)
+      parts.append(document.encodeNewChanges())
+    }
+    let cut = try ForeignFile.load(Data(parts.joined().dropLast(3)))
+    #expect(try cut.document.text(obj: text) == "Bread and" && cut.leftOut == .damagedPart)
+    let lacking = try ForeignFile.load(parts[0] + parts[1] + parts[3])
+    #expect(try lacking.document.text(obj: text) == "Bread" && lacking.leftOut == .changes(1))
+    var flipped = parts
+    flipped[2][parts[2].count - 1] ^= 1
+    let damaged = try ForeignFile.load(Data(flipped.joined()))
+    #expect(try damaged.document.text(obj: text) == "Bread" && damaged.leftOut == .damagedPart)
   }
 
   /// Saved, such changes take so few bytes that a limit for foreign bytes would refuse them.

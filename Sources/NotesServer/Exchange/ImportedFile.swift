@@ -5,8 +5,8 @@ import JSONRPC
 
 /// The content of a file to import. Its bytes decide the kind; a name that promises a document is no name of a text.
 enum ImportedFile: Sendable {
-  /// A document with its history; the id if the file names it.
-  case document(Document, id: DocumentId?)
+  /// A document with its history, as far as it could be read; the id if the file names it.
+  case document(ForeignFile, id: DocumentId?)
   /// A text without a history.
   case text([UInt8], title: String?)
   case meeting(MeetingContent)
@@ -46,7 +46,7 @@ enum ImportedFile: Sendable {
     return ["id", "data"].contains { key in bytes.dropFirst().starts(with: [0x60 | UInt8(key.utf8.count)] + key.utf8) }
   }
 
-  private static func load(_ data: Data) throws(NotesError) -> Document {
+  private static func load(_ data: Data) throws(NotesError) -> ForeignFile {
     do {
       return try ForeignFile.load(data)
     } catch {
@@ -67,5 +67,23 @@ enum ImportedFile: Sendable {
     }
     guard !text.utf8.contains(0) else { throw NotesError(.notText, "The text contains NUL.") }
     return .text(Array(text.utf8), title: json["title"]?.stringValue)
+  }
+}
+
+extension ForeignFile.LeftOut {
+  /// As a sentence's end, short enough for the last line of an editor behind another sentence.
+  var summary: String {
+    switch self {
+    case .damagedPart: "left out a damaged part"
+    case .changes(let count): "left out \(NoteNews.number(count, "change"))"
+    }
+  }
+
+  /// As an object of a sentence.
+  var words: String {
+    switch self {
+    case .damagedPart: "a damaged part of the file"
+    case .changes(let count): "\(NoteNews.number(count, "change")) that \(count == 1 ? "builds" : "build") on missing ones"
+    }
   }
 }

@@ -22,7 +22,7 @@ enum RepoDirectory {
   /// All chunks of one document; a damaged one does not affect the others.
   ///
   /// - Returns: nil if none could be used.
-  static func load(_ folder: String, _ files: any WorkingFileAccess) async throws -> Document? {
+  static func load(_ folder: String, _ files: any WorkingFileAccess) async throws -> ForeignFile? {
     var chunks: [Data] = []
     for kind in kinds {
       for name in try await files.names(in: "\(folder)/\(kind)")?.sorted() ?? [] {
@@ -33,11 +33,11 @@ enum RepoDirectory {
   }
 
   @concurrent
-  private static func join(_ chunks: [Data]) async -> Document? {
+  private static func join(_ chunks: [Data]) async -> ForeignFile? {
     let document = Document()
-    _ = document.applyChunks(chunks, areOwn: false)
+    let rejected = document.applyChunks(chunks, areOwn: false)
     guard !document.heads().isEmpty else { return nil }
-    return document
+    return ForeignFile(document, isDamaged: !rejected.isEmpty)
   }
 
   /// The path of a document's snapshot, named by its content.

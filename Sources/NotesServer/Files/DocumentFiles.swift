@@ -11,7 +11,7 @@ import Logging
 ///     a change of the document, a save in the editor, an event of the folder
 ///          └──► plan ──a moment later──► synchronize: read, merge, and write if the file lacks something
 ///
-/// Does not touch a file that is damaged or now contains another document, and tells the person once.
+/// Does not touch a file that is damaged, if only in part, or now contains another document, and tells the person once.
 @AutomergeRepo
 final class DocumentFiles {
   /// The pause between a change and writing the file; more changes in between cost nothing.
@@ -165,10 +165,10 @@ final class DocumentFiles {
   private func takeIn(
     _ bytes: [UInt8], _ file: MeetingNotesFile?, _ path: String, _ handle: DocHandle
   ) async throws -> Set<ChangeHash>? {
-    let found: Document
+    let found: Document, leftOut: ForeignFile.LeftOut?
     do {
-      guard case .document(let document, _) = try await ImportedFile.read(bytes) else { throw NotesError.notANote }
-      found = document
+      guard case .document(let file, _) = try await ImportedFile.read(bytes) else { throw NotesError.notANote }
+      (found, leftOut) = (file.document, file.leftOut)
     } catch {
       tell("is damaged; left as it is", of: path)
       return nil
@@ -181,17 +181,22 @@ final class DocumentFiles {
       return nil
     }
     let heads = found.heads()
-    guard !handle.document.unknown(heads).isEmpty else { return heads }
+    // What could not be read is kept for other programs, which may read it.
+    let read = leftOut == nil ? heads : nil
+    defer {
+      if leftOut != nil { tell("cannot be read whole; left as it is", of: path) }
+    }
+    guard !handle.document.unknown(heads).isEmpty else { return read }
     guard environment.mayWrite(handle.id) else {
       tell("has changes, but the note is read-only", of: path)
       return nil
     }
     try handle.merge(found)
     try await handle.flush()
-    told.remove(path)
+    if leftOut == nil { told.remove(path) }
     log.notice("Merged another program's changes to a document file of \(handle.id).")
     fileSync.changedOutside(handle)
-    return heads
+    return read
   }
 
   /// Writes the file in its present form; a new one in the form that its name implies.

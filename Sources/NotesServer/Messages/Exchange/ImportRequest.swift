@@ -43,7 +43,7 @@ struct ImportRequest: EditorRequest {
       return Result(first: Imported(place: NotePlace(record, service)))
     }
     switch try await ImportedFile.read(bytes, named: path) {
-    case .document(let document, let id): return Result(first: try await take(document, id: id, service))
+    case .document(let file, let id): return Result(first: try await take(file, id: id, service))
     case .text(let text, let ownTitle):
       let title = title ?? ownTitle ?? FileName.title(ofImported: path)
       record = try await maker.note(title: title.isEmpty ? FileName.untitled : title, text: text) { count in
@@ -74,12 +74,12 @@ struct ImportRequest: EditorRequest {
     for (number, (id, folder)) in documents.enumerated() {
       defer { editor.news.onImport?(number + 1, documents.count) }
       tell(progress.step(at: service.clock.now), editor)
-      guard let document = try await RepoDirectory.load(folder, service.files), document.isNoteOrMeeting else {
+      guard let loaded = try await RepoDirectory.load(folder, service.files), loaded.document.isNoteOrMeeting else {
         skipped += 1
         continue
       }
       let untitled = ImportRequest(path: folder)
-      notes.append(try await untitled.take(document, id: id, service))
+      notes.append(try await untitled.take(loaded, id: id, service))
     }
     guard let first = notes.first else { throw NotesError(.notFound, "There is no note in \(path).") }
     return Result(first: first, all: notes, skipped: skipped)
@@ -140,7 +140,8 @@ struct ImportRequest: EditorRequest {
 
   /// Makes a document with a history a note. Merges a copy of a document that is already here; otherwise a document without an
   /// id gets a new one.
-  func take(_ document: Document, id: DocumentId?, _ service: Service) async throws -> Imported {
+  func take(_ file: ForeignFile, id: DocumentId?, _ service: Service) async throws -> Imported {
+    let document = file.document
     let known = try await id == nil ? service.original(of: document) : id
     let isHere = known.flatMap { service.notebook[$0] } != nil
     let choice = TextChoice(service: service, name: text)
@@ -148,8 +149,8 @@ struct ImportRequest: EditorRequest {
     let chosen = isHere && text == nil ? nil : try await choice.place(in: document)
     let (record, changes) = try await merge(document, id: known, chosen.map { (choice, $0) }, service)
     let place = NotePlace(record, service)
-    guard !isHere else { return Imported(place: place, changes: changes) }
-    return Imported(place: place, remark: Self.remark(on: document, chosen: chosen))
+    guard !isHere else { return Imported(place: place, changes: changes, leftOut: file.leftOut) }
+    return Imported(place: place, remark: Self.remark(on: document, chosen: chosen), leftOut: file.leftOut)
   }
 
   /// What a person may not expect of the new note; nil if there is nothing.
@@ -217,11 +218,14 @@ struct ImportRequest: EditorRequest {
     var changes: Int?
     /// For a new note: what a person may not expect of it, as the end of a sentence.
     var remark: String?
+    /// What of the file could not be used.
+    var leftOut: ForeignFile.LeftOut?
 
     var members: JSONObject {
       var members = place.members
       members["remark"] = remark.map(JSONValue.string)
-      if changes != nil || remark != nil { members["title"] = .string(place.title) }
+      members["leftOut"] = leftOut.map { .string($0.words) }
+      if changes != nil || remark != nil || leftOut != nil { members["title"] = .string(place.title) }
       guard let changes else { return members }
       members["known"] = true
       members["changes"] = JSONValue(changes)
@@ -252,20 +256,28 @@ struct ImportRequest: EditorRequest {
       return "\"\(title)\" is here already; merged \(NoteNews.number(changes, "new change"))"
     }
 
+    /// The gravest of what a person does not expect.
+    private var warning: String? {
+      let damaged = (all ?? [first]).compactMap(\.leftOut)
+      if let leftOut = damaged.first {
+        guard failed.isEmpty else { return "Left out \(NoteNews.number(failed.count, "file")), and damaged parts" }
+        return "Left out " + (damaged.count == 1 ? leftOut.words : "damaged parts of \(damaged.count) files")
+      }
+      if !failed.isEmpty { return ":NotesLog says why \(NoteNews.number(failed.count, "file")) could not be imported" }
+      guard skipped > 0 else { return nil }
+      let documents = NoteNews.number(skipped, "other document")
+      return "Left out \(documents) of the directory: not \(skipped == 1 ? "a note" : "notes")"
+    }
+
     var json: JSONValue {
       var members = first.members
       members["notes"] = all.map { .array($0.map { .object($0.members) }) }
       if !failed.isEmpty {
         members["failed"] = .array(failed.map { ["path": .string($0.path), "message": .string($0.message)] })
-        members["warning"] = .string(
-          ":NotesLog says why \(NoteNews.number(failed.count, "file")) could not be imported")
       }
-      if skipped > 0 {
-        let documents = NoteNews.number(skipped, "other document")
-        members["skipped"] = JSONValue(skipped)
-        members["warning"] = .string("Left out \(documents) of the directory: not \(skipped == 1 ? "a note" : "notes")")
-      }
+      if skipped > 0 { members["skipped"] = JSONValue(skipped) }
       members["message"] = .string(message)
+      members["warning"] = warning.map(JSONValue.string)
       return .object(members)
     }
   }

@@ -29,10 +29,10 @@ struct TextsRequest: EditorRequest {
       guard let bytes = try await service.files.read(path) else {
         throw NotesError(.notFound, "There is no file \(path).")
       }
-      guard case .document(let document, _) = try await ImportedFile.read(bytes) else {
+      guard case .document(let file, _) = try await ImportedFile.read(bytes) else {
         throw NotesError(.notANote, "\(path) is not an Automerge document.")
       }
-      return await Result(of: document)
+      return await Result(of: file.document)
     }
   }
 

@@ -102,11 +102,11 @@ struct OpenRequest: EditorRequest {
         if isToBeMade { return try await meeting(ofFile: name, service) }
         throw NotesError(.notFound, "There is no file \(name).")
       }
-      guard case .document(let document, let id) = try await ImportedFile.read(bytes) else {
+      guard case .document(let file, let id) = try await ImportedFile.read(bytes) else {
         throw NotesError(.notANote, "\(name) is not an Automerge document; import it instead.")
       }
       let known = id.map { notebook.latest($0) }
-      return try await ImportRequest(path: path, text: text).take(document, id: known, service).place.id
+      return try await ImportRequest(path: path, text: text).take(file, id: known, service).place.id
     case .title(let title):
       let name = NoteName(title)
       let found = name.matches(in: notebook.byModification, id: { _ in nil }, title: \.title)
