@@ -128,7 +128,7 @@ extension StorageError {
   var isPassing: Bool {
     switch self {
     case .unreachable, .busy, .full: true
-    case .notPermitted, .newerVersion, .foreign, .invalidKey, .damaged, .failed: false
+    case .notPermitted, .newerVersion, .foreign, .invalidKey, .damaged, .deleted, .failed: false
     }
   }
 }

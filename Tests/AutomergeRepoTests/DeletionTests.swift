@@ -22,6 +22,17 @@ struct DeletionTests {
     #expect(try handle.document.content() == "gone")
   }
 
+  @Test @AutomergeRepo func storingADeletedDocumentFails() async throws {
+    let repo = Repo(storage: InMemoryStorage())
+    let handle = try repo.create(try .note("gone"))
+    try await handle.flush()
+    try await repo.delete(id: handle.id)
+    try handle.splice(0, "not ")
+    await #expect(throws: StorageError.deleted) { try await handle.flush() }
+    await #expect(throws: StorageError.deleted) { try await handle.store(with: []) }
+    #expect(try handle.document.content() == "not gone" && !handle.isStored)
+  }
+
   @Test(arguments: [false, true]) @AutomergeRepo
   func aDeletionThatFailsLeavesTheDocumentAsItIs(changesMeanwhile: Bool) async throws {
     let world = RepoWorld(random: RandomSource(SeededGenerator(seed: 1)))

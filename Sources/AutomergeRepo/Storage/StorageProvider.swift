@@ -96,6 +96,8 @@ public enum StorageError: Error, Hashable, Sendable {
   case invalidKey(StorageKey)
   /// The stored bytes are not those that were written.
   case damaged(StorageKey)
+  /// The document was deleted here, so nothing more of it is stored.
+  case deleted
   /// Any other system error; `code` is its errno.
   case failed(operation: String, code: Int32)
 }
@@ -113,6 +115,7 @@ extension StorageError: CustomStringConvertible {
     case .foreign: "it is not a store of notes-lsp"
     case .invalidKey(let key): "\(key) cannot be a key"
     case .damaged(let key): "the data at \(key.joined(separator: "/")) is damaged"
+    case .deleted: "the document was deleted"
     case .failed(let operation, EIO), .failed(let operation, 0): "\(operation) failed"
     case .failed(let operation, let code): "\(operation): \(String(cString: strerror(code)))"
     }

@@ -10,7 +10,7 @@ extension StorageError {
     case .unreachable: "the database cannot be reached"
     case .failed(_, EIO), .failed(_, 0): "disk error"
     case .failed(_, let code): String(cString: strerror(code))
-    case .full, .newerVersion, .foreign, .invalidKey, .damaged: description
+    case .full, .newerVersion, .foreign, .invalidKey, .damaged, .deleted: description
     }
   }
 }

@@ -7,4 +7,7 @@ public enum WebSocketAdmission: Hashable, Sendable {
   case accept(PeerProof)
   /// The caller gets the status 401.
   case refuse
+
+  /// Accepts a caller that has proved nothing, as a server for everyone does. It may use no peer id that belongs to a key.
+  public static var open: WebSocketAdmission { .accept(.token("")) }
 }
