@@ -42,7 +42,12 @@ final class RunLog: OpSource {
   // MARK: Writing
 
   /// Makes room for so many runs, so that none are moved when there are more of them.
-  func reserve(_ count: Int) { logged.reserveCapacity(count) }
+  func reserve(_ count: Int) {
+    var logged: [Logged] = []
+    swap(&logged, &self.logged)
+    logged.reserveCapacity(count)
+    swap(&logged, &self.logged)
+  }
 
   /// Adds the next operations; `id` is the first one. The caller has checked `hasRoom`.
   func append(_ run: OpRun, id: OpId) {

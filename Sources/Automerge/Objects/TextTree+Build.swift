@@ -28,7 +28,7 @@ struct TextTreeBuilder {
   mutating func appendIrregular(_ slot: Slot, origin: OpId) {
     guard let id = slot.first?.id else { return }
     if slot.first?.action == .mark { tree.hasMarks = true }
-    tree.slots.append(IrregularElement(slot))
+    tree.changeSlots { $0.append(IrregularElement(slot)) }
     for op in slot.ops.dropFirst() { tree.updates[op.id] = id }
     append(TextRun(irregular: id, origin: origin, slot: tree.slots.count - 1))
   }
@@ -49,13 +49,16 @@ struct TextTreeBuilder {
         put(run)
         run = tail
       }
-      tree.slots.append(IrregularElement(tree.slot(of: run, 0)))
+      let slot = tree.slot(of: run, 0)
+      tree.changeSlots { $0.append(IrregularElement(slot)) }
       run = TextRun(irregular: run.id, origin: run.origin, slot: tree.slots.count - 1)
       last = run
     }
     let slot = Int(run.text)
-    tree.slots[slot].slot.append(ops)
-    tree.slots[slot].refresh()
+    tree.changeSlots { slots in
+      slots[slot].slot.append(ops)
+      slots[slot].refresh()
+    }
     for op in ops { tree.updates[op.id] = run.id }
   }
 

@@ -93,7 +93,7 @@ extension TextTree {
     let text = RawValue(text: bytes.bytes[run.textStart..<run.textEnd])
     var op = StoredOp(id: run.id, action: .set, value: text)
     if !run.deletion.isZero { op.successors = [run.deletion] }
-    slots.append(IrregularElement(Slot(ops: [op])))
+    changeSlots { $0.append(IrregularElement(Slot(ops: [op]))) }
     let irregular = TextRun(irregular: run.id, origin: run.origin, slot: slots.count - 1)
     if hint.leaf != old { hint.leaf = Self.none }
     hint.run = -1
@@ -122,8 +122,10 @@ extension TextTree {
   func update(_ place: Place, _ change: (inout Slot) -> Void) {
     let slot = Int(self[place].text)
     let before = slots[slot].sums
-    change(&slots[slot].slot)
-    slots[slot].refresh()
+    changeSlots { slots in
+      change(&slots[slot].slot)
+      slots[slot].refresh()
+    }
     if hint.leaf != place.leaf { hint.leaf = Self.none }
     hint.run = -1
     let difference = slots[slot].sums - before
@@ -135,8 +137,10 @@ extension TextTree {
     let element = self[place].id, irregular = Int(self[place].text)
     if op.action == .increment, predecessors.allSatisfy({ slots[irregular].slot.isCounter($0) }) {
       // A counter that is incremented shows the same in a text, and may be incremented very often.
-      slots[irregular].slot.addSuccessor(op, to: predecessors, actors: actors)
-      slots[irregular].slot.add(op, actors: actors)
+      changeSlots { slots in
+        slots[irregular].slot.addSuccessor(op, to: predecessors, actors: actors)
+        slots[irregular].slot.add(op, actors: actors)
+      }
       updates[op.id] = element
       return
     }

@@ -120,7 +120,7 @@ extension TextTree {
   /// Inserts one element that is not a plain scalar. Returns the gap after it.
   @discardableResult
   func insertIrregular(at gap: Gap, op: StoredOp) -> Gap {
-    slots.append(IrregularElement(Slot(ops: [op])))
+    changeSlots { $0.append(IrregularElement(Slot(ops: [op]))) }
     if op.action == .mark { hasMarks = true }
     return insert(TextRun(irregular: op.id, origin: gap.reference, slot: slots.count - 1), at: gap)
   }

@@ -51,7 +51,7 @@ final class TextTree {
   let bytes: TextBytes
   let actors: ActorTable
   /// The irregular elements.
-  var slots: [IrregularElement] = []
+  private(set) var slots: [IrregularElement] = []
   /// Operations that updated an element, and which element.
   var updates: [OpId: OpId] = [:]
   /// Whether any mark was ever set: only then does an insertion have to look for sticky ends.
@@ -88,6 +88,14 @@ final class TextTree {
     nodes = Arena(copying: other.nodes)
     children = Arena(copying: other.children)
     (slots, updates, hasMarks, root, index) = (other.slots, other.updates, other.hasMarks, other.root, other.index)
+  }
+
+  /// Changes the irregular elements. Taken out meanwhile: see decision 25.
+  func changeSlots(_ change: (inout [IrregularElement]) -> Void) {
+    var slots: [IrregularElement] = []
+    swap(&slots, &self.slots)
+    change(&slots)
+    swap(&slots, &self.slots)
   }
 
   var total: TextSums { nodes[root].sums + pending.change }
