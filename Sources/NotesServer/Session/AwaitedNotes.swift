@@ -12,6 +12,8 @@ final class AwaitedNotes {
     case peer
     /// The store, which cannot be read at present.
     case store
+    /// The store, which is being read: a large note takes its time.
+    case reading
   }
 
   /// How long a search may take before the person is told of it.
@@ -58,8 +60,19 @@ final class AwaitedNotes {
       told = source
       tell(source)
     }
-    let timer = clock.schedule(after: Self.patience) { if told == nil { say(.peer) } }
-    defer { timer.cancel() }
+    var timer: (any ScheduledAction)?
+    func sayLater() {
+      timer = clock.schedule(after: Self.patience) { [repo] in
+        if repo.isReading(id) {
+          say(.reading)
+          sayLater()
+        } else if told == nil || told == .reading {
+          say(.peer)
+        }
+      }
+    }
+    sayLater()
+    defer { timer?.cancel() }
     while true {
       let peers = peerCount
       let outcome = await siblings.find(id)

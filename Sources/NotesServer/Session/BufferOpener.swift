@@ -46,7 +46,11 @@ final class BufferOpener {
         let handle = try await service.awaitedNotes.find(record.id) { [weak self] in
           self?.isOpening(uri, opening.number) ?? false
         } tell: { [weak self] source in
-          self?.waits(uri, opening.number, for: source)
+          if source != .reading {
+            self?.waits(uri, opening.number, for: source)
+          } else if !isReattached {
+            self?.takesLong(uri, opening.number)
+          }
         }
         // A buffer that outlived its service stays as it is meanwhile.
         let notice = service.clock.schedule(after: AwaitedNotes.patience) { [weak self] in
@@ -206,9 +210,10 @@ final class BufferOpener {
     editor.notify(StatusChangedNotification(uri: uri, status: NoteStatus(of: opening, service).json))
   }
 
-  /// The document is here, but a large text takes its time to compare: tells the person that the note is being opened.
+  /// A large note takes its time to read and to compare: tells the person, once, that it is being opened.
   private func takesLong(_ uri: String, _ number: Int) {
-    guard case .opening(var opening)? = buffers[uri], opening.number == number, opening.waitsFor == nil else { return }
+    guard case .opening(var opening)? = buffers[uri], opening.number == number, opening.waitsFor == nil, !opening.isSlow
+    else { return }
     opening.isSlow = true
     buffers[uri] = .opening(opening)
     editor.work.look(at: uri)

@@ -26,6 +26,28 @@ struct SlowOpeningTests {
     #expect(told.allSatisfy { $0["uri"] == .string(uri) })
   }
 
+  /// A large note of one's own comes from the store, and from no peer.
+  @Test @AutomergeRepo func aNoteThatIsReadForSecondsIsSaidToBeOpening() async throws {
+    let world = RepoWorld(random: RandomSource(SeededGenerator(seed: 3)))
+    let first = ServiceUnderTest(world)
+    try await first.start()
+    let note = try await first.request("notes/create", ["title": "Shopping", "text": "milk\n"])
+    let uri = try #require(note["uri"]?.stringValue)
+    try await first.pass(.seconds(5))
+    world.crash("ben")
+    let ben = ServiceUnderTest(world, files: first.files)
+    try await ben.start()
+    let store = try #require(world.stores["ben"])
+    store.holdLoads()
+    ben.open(uri, "milk\n")
+    try await ben.pass(.seconds(5))
+    #expect(ben.binding(uri) == nil && ben.events("waiting").isEmpty)
+    #expect(ben.events("progress").compactMap { $0["message"]?.stringValue } == ["Opening \"Shopping\"…"])
+    store.goOnLoading()
+    try await ben.wait(for: "the note") { ben.binding(uri) != nil }
+    #expect(ben.events("progress").last?["message"] == "Opened \"Shopping\"")
+  }
+
   @Test @AutomergeRepo func nothingIsSaidOfOneThatOpensAtOnce() async throws {
     let world = RepoWorld(random: RandomSource(SeededGenerator(seed: 2)))
     let ana = ServiceUnderTest(world)
