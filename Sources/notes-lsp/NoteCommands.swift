@@ -276,7 +276,7 @@ struct Import: ParsableCommand {
         show(note, "path", json: false)
         let title = note["title"]?.stringValue ?? ""
         if let remark = note["remark"]?.stringValue { Output.note("Imported \"\(title)\": \(remark).") }
-        if let leftOut = note["leftOut"]?.stringValue { Output.note("\"\(title)\" lacks \(leftOut).") }
+        if let leftOut = note["leftOut"]?.stringValue { Output.note("\"\(title)\": left out \(leftOut).") }
         guard note["known"]?.boolValue ?? false else { continue }
         let changes = counted(note["changes"]?.intValue ?? 0, "change")
         Output.note("\"\(title)\" is here already; \(changes) merged.")
@@ -288,7 +288,9 @@ struct Import: ParsableCommand {
     let count = all.count { $0["notes"] == nil } + inside("notes") + inside("failed")
     if failed > 0 { throw Failure(message: "\(failed) of \(count) files were not imported.") }
     let damaged = all.flatMap { $0["notes"]?.arrayValue ?? [$0] }.count { $0["leftOut"] != nil }
-    if damaged > 0 { throw Failure(message: "\(damaged) of \(count) files could not be imported whole.") }
+    guard damaged > 0 else { return }
+    throw Failure(
+      message: "\(count == 1 ? "The file" : "\(damaged) of \(count) files") could be imported only in part.")
   }
 }
 

@@ -19,8 +19,7 @@ final class MapObject {
   func apply(_ op: StoredOp, key: MapKey, predecessors: [OpId], actors: ActorTable) {
     func apply(to slot: inout Slot) {
       let wasPresent = slot.isPresent
-      slot.addSuccessor(op, to: predecessors, actors: actors)
-      if op.action != .delete { slot.add(op, actors: actors) }
+      slot.apply(op, to: predecessors, actors: actors)
       presentCount += (slot.isPresent ? 1 : 0) - (wasPresent ? 1 : 0)
     }
     apply(to: &slots[key, default: Slot()])

@@ -86,8 +86,14 @@ struct Slot: Equatable {
     settle()
   }
 
+  /// Applies an operation that comes after others: a new value, an increment, or a deletion.
+  mutating func apply(_ op: StoredOp, to predecessors: [OpId], actors: ActorTable) {
+    addSuccessor(op, to: predecessors, actors: actors)
+    if op.action != .delete { add(op, actors: actors) }
+  }
+
   /// Records that an operation came after those with `ids`. Ignores unknown ids.
-  mutating func addSuccessor(_ successor: StoredOp, to ids: [OpId], actors: ActorTable) {
+  private mutating func addSuccessor(_ successor: StoredOp, to ids: [OpId], actors: ActorTable) {
     for id in ids {
       guard let isIncrement = stored.update(id, { $0.add(successor, actors) }) else { continue }
       if !isIncrement { present.remove(id, actors) }

@@ -137,17 +137,11 @@ extension TextTree {
     let element = self[place].id, irregular = Int(self[place].text)
     if op.action == .increment, predecessors.allSatisfy({ slots[irregular].slot.isCounter($0) }) {
       // A counter that is incremented shows the same in a text, and may be incremented very often.
-      changeSlots { slots in
-        slots[irregular].slot.addSuccessor(op, to: predecessors, actors: actors)
-        slots[irregular].slot.add(op, actors: actors)
-      }
+      changeSlots { $0[irregular].slot.apply(op, to: predecessors, actors: actors) }
       updates[op.id] = element
       return
     }
-    update(place) { slot in
-      slot.addSuccessor(op, to: predecessors, actors: actors)
-      if op.action != .delete { slot.add(op, actors: actors) }
-    }
+    update(place) { $0.apply(op, to: predecessors, actors: actors) }
     if op.action != .delete { updates[op.id] = element }
   }
 }

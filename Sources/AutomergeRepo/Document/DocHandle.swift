@@ -80,10 +80,9 @@ public final class DocHandle {
 
   /// Runs `body` on the document and commits what it did as one change, which is on its way to the peers when this returns.
   ///
-  /// On a handle whose document was deleted (`DocumentStatus.isDeleted`), the change stays in `document`: it is neither stored nor sent,
-  /// and `flush` throws. If `body` throws, what it did until then is committed all the same. Other threads that use the document wait until
-  /// the change is made, so `body` must not wait for them. It runs on the actor, wherever it was written: from a
-  /// `@MainActor` type, `try await handle.change { … }`.
+  /// If `body` throws, what it did until then is committed all the same. Once the document is deleted, changes stay in `document`
+  /// alone, and `flush` throws. Other threads that use the document wait until the change is made, so `body` must not wait for them.
+  /// It runs on the actor, wherever it was written: from a `@MainActor` type, `try await handle.change { … }`.
   @discardableResult
   public func change<Result: Sendable>(
     message: String? = nil, _ body: @AutomergeRepo (Document) throws -> Result
@@ -258,20 +257,14 @@ public final class DocHandle {
   public var lacksChanges: Bool { document.hasWaitingChanges }
 
   /// Returns when the document is stored, and in the same transaction the program's `changes`. On failure, throws the
-  /// store's error, and `changes` are not stored. Does nothing without a store.
-  ///
-  /// - Throws: `StorageError`; `.deleted` if the document was deleted here.
+  /// store's error, `.deleted` if the document was deleted here, and `changes` are not stored. Does nothing without a store.
   public func store(with changes: [StorageChange]) async throws(StorageError) {
-    guard !membership.isDeleted else { throw .deleted }
     publishOutsideChanges()
     try await store?.flush(with: changes)
   }
 
-  /// Returns when everything is stored. Throws the store's error on failure; does nothing without a store.
-  ///
-  /// - Throws: `StorageError`; `.deleted` if the document was deleted here, because what `change` did to it since is not stored.
+  /// Returns when everything is stored. Throws the store's error, `.deleted` after a deletion; does nothing without a store.
   public func flush() async throws(StorageError) {
-    guard !membership.isDeleted else { throw .deleted }
     publishOutsideChanges()
     signatures.signNow()
     // Both at once: a store writes everything that waits in one transaction.

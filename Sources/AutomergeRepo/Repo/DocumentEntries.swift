@@ -1,6 +1,6 @@
 /// The documents that are in memory, being loaded, or searched for.
 @AutomergeRepo
-final class DocumentEntries {
+package final class DocumentEntries {
   private var byId: [DocumentId: DocumentEntry] = [:]
 
   nonisolated init() {}
@@ -17,6 +17,9 @@ final class DocumentEntries {
     byId[id] = entry
     return entry
   }
+
+  /// Whether the store is being read for this document, which takes long for a large one.
+  package func isReading(_ id: DocumentId) -> Bool { byId[id].map { $0.handle == nil } ?? false }
 
   var ids: some Collection<DocumentId> { byId.keys }
 

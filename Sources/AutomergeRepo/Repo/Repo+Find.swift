@@ -18,9 +18,6 @@ extension Repo {
     await search(id, within: limit, awaitsStore: true)
   }
 
-  /// Whether the store is being read for this document, which takes long for a large one.
-  package func isReading(_ id: DocumentId) -> Bool { entries[id].map { $0.handle == nil } ?? false }
-
   private func search(_ id: DocumentId, within limit: Duration, awaitsStore: Bool) async -> FindOutcome {
     let cancellation = SearchCancellation()
     return await withTaskCancellationHandler {

@@ -32,7 +32,7 @@ public final class Repo {
   let logger: Logger
   let observers = Observers<Event>()
   let connections: PeerConnections
-  let entries = DocumentEntries()
+  package let entries = DocumentEntries()
   let sharing: DocumentSharing
   private(set) lazy var upkeep = Upkeep(self)
   let released = ReleasedDocuments()

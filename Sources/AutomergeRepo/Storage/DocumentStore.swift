@@ -121,14 +121,15 @@ final class DocumentStore {
       queue.append(additions)
       if !additions.isEmpty { companionsChanged() }
       // Checked here, where no other call can come between the check and the wait.
-      guard !progress.isAllStored, !schedule.isClosed else { return continuation.resume(returning: nil) }
+      guard !schedule.isClosed else { return continuation.resume(returning: .deleted) }
+      guard !progress.isAllStored else { return continuation.resume(returning: nil) }
       progress.wait(continuation)
       perform(schedule.receive(.flushRequested))
     }
     if let error { throw error }
   }
 
-  /// Stops all writing; returns when no write is running.
+  /// Stops all writing, for a deletion; returns when no write is running.
   func close() async {
     perform(schedule.receive(.closed))
     await work?.value

@@ -83,7 +83,8 @@ extension ForeignFile.LeftOut {
   var words: String {
     switch self {
     case .damagedPart: "a damaged part of the file"
-    case .changes(let count): "\(NoteNews.number(count, "change")) that \(count == 1 ? "builds" : "build") on missing ones"
+    case .changes(let count):
+      "\(NoteNews.number(count, "change")) that \(count == 1 ? "builds" : "build") on missing ones"
     }
   }
 }

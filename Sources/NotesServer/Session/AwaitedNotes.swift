@@ -63,7 +63,7 @@ final class AwaitedNotes {
     var timer: (any ScheduledAction)?
     func sayLater() {
       timer = clock.schedule(after: Self.patience) { [repo] in
-        if repo.isReading(id) {
+        if repo.entries.isReading(id) {
           say(.reading)
           sayLater()
         } else if told == nil || told == .reading {
