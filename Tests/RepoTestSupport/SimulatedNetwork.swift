@@ -32,7 +32,9 @@ public final class SimulatedNetwork {
   }
 
   private final class Link {
-    /// When the last message in each direction arrives, so that none overtakes.
+    /// The messages under way in each direction. Whichever is due, the oldest arrives, as in a stream.
+    var underWay: [PeerId: [[UInt8]]] = [:]
+    /// When the last message in each direction arrives.
     var lastArrival: [PeerId: Duration] = [:]
     /// Until when messages in each direction are held up.
     var heldUntil: [PeerId: Duration] = [:]
@@ -73,24 +75,26 @@ public final class SimulatedNetwork {
 
   func send(_ message: RepoMessage, from sender: PeerId, to receiver: PeerId) {
     guard let link = links[Pair(sender, receiver)], isLost?(message, sender, receiver) != true else { return }
-    let bytes = message.encoded()
+    link.underWay[receiver, default: []].append(message.encoded())
     let microseconds = Int64.random(
       in: 0...max(0, longestDelay.components.attoseconds / 1_000_000_000_000), using: &random)
     let arrival = max(link.lastArrival[receiver] ?? .zero, clock.now + .microseconds(microseconds))
     link.lastArrival[receiver] = arrival
-    clock.schedule(after: arrival - clock.now) { [weak self] in self?.arrived(bytes, over: link, sender, receiver) }
+    clock.schedule(after: arrival - clock.now) { [weak self] in self?.arrive(over: link, sender, receiver) }
   }
 
-  private func arrived(_ bytes: [UInt8], over link: Link, _ sender: PeerId, _ receiver: PeerId) {
-    guard link.isOpen, let message = try? RepoMessage(bytes) else { return }
+  /// Delivers the oldest message under way; called once for each that was sent.
+  private func arrive(over link: Link, _ sender: PeerId, _ receiver: PeerId) {
+    guard link.isOpen, link.underWay[receiver]?.isEmpty == false else { return }
     // What arrives while another message is still held stays behind it, as in a stream.
     let end = max(isHeldUntil?(sender, receiver) ?? .zero, link.heldUntil[receiver] ?? .zero)
     if end > clock.now {
       link.heldUntil[receiver] = end
       link.lastArrival[receiver] = max(link.lastArrival[receiver] ?? .zero, end)
-      clock.schedule(after: end - clock.now) { [weak self] in self?.arrived(bytes, over: link, sender, receiver) }
+      clock.schedule(after: end - clock.now) { [weak self] in self?.arrive(over: link, sender, receiver) }
       return
     }
+    guard let bytes = link.underWay[receiver]?.removeFirst(), let message = try? RepoMessage(bytes) else { return }
     deliveredCount += 1
     deliveredByteCount += bytes.count
     onDelivery?(message, sender, receiver)
