@@ -93,7 +93,7 @@ struct Slot: Equatable {
   }
 
   /// Records that an operation came after those with `ids`. Ignores unknown ids.
-  private mutating func addSuccessor(_ successor: StoredOp, to ids: [OpId], actors: ActorTable) {
+  mutating func addSuccessor(_ successor: StoredOp, to ids: [OpId], actors: ActorTable) {
     for id in ids {
       guard let isIncrement = stored.update(id, { $0.add(successor, actors) }) else { continue }
       if !isIncrement { present.remove(id, actors) }
