@@ -42,7 +42,7 @@ extension Document {
       let removed = Set(isKept.indices.filter { !isKept[$0] }.map { core.graph.hashes[$0] })
       guard !removed.isEmpty else { return [] }
       let kept = try isKept.indices.filter { isKept[$0] }.map { try core.decodedChange(ofRow: $0) }
-      let waiting = core.queue.waiting.filter { removed.isDisjoint(with: $0.header.deps) }
+      let waiting = core.queue.all.filter { removed.isDisjoint(with: $0.header.deps) }
       let fresh = DocumentCore(actor: actor)
       var edits: TextEditCollector?
       try fresh.receive(kept + waiting, edits: &edits)

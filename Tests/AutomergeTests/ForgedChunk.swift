@@ -70,6 +70,21 @@ enum ForgedChunk {
     return Chunk(kind: .bundle, body: writer.bytes[...], hash: Chunk.hash(.bundle, body: writer.bytes))
   }
 
+  /// An empty change that depends on one that never comes.
+  static func orphan(_ number: Int) -> [UInt8] {
+    var body = ByteWriter()
+    body.uleb(1)
+    body.raw(Array(repeating: 9, count: 32))
+    body.lengthPrefixed(Array(repeating: 7, count: 16))
+    body.uleb(UInt64(number + 1))
+    body.uleb(UInt64(number + 1))
+    body.sleb(0)
+    body.lengthPrefixed([])
+    body.uleb(0)
+    body.uleb(0)
+    return Chunk.encode(.change, body: body.bytes).bytes
+  }
+
   /// A change that puts null, or with another action a new object, at one key again and again.
   static func change(puts count: Int, key: String, actor: UInt8 = 0xaa, action: OpAction = .set) -> [UInt8] {
     var columns = ColumnWriter()

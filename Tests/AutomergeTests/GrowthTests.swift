@@ -186,6 +186,29 @@ extension GrowthTests {
     }
   }
 
+  /// Changes that others wait for never come, and each message of anyone looks for what has become ready.
+  @Test func receivingBesideChangesThatWaitDoesNotDependOnTheirNumber() throws {
+    var left: [Int: [(document: Document, changes: [Data])]] = [:]
+    for count in [250, 250 * Self.factor] {
+      left[count] = try (0..<2).map { _ in
+        let document = try Document(actor: "0a")
+        document.commitWith()
+        try document.applyEncodedChanges(encoded: Data((0..<count).flatMap(ForgedChunk.orphan)))
+        let other = document.fork()
+        let changes = try (0..<count).map { number in
+          try other.put(obj: .ROOT, key: "key", value: .Int(Int64(number)))
+          return other.encodeNewChanges()
+        }
+        return (document, changes)
+      }
+    }
+    try expectLinear(from: 250) { count in
+      let last = left[count]?.popLast(), (document, changes) = try #require(last)
+      for change in changes { try document.applyEncodedChanges(encoded: change) }
+      #expect(document.hasWaitingChanges && document.stats().changeCount == count)
+    }
+  }
+
   @Test func typingBesideManyMarksIsLinearInTheMarks() throws {
     var documents: [Int: (document: Document, text: ObjId)] = [:]
     for count in [60, 60 * Self.factor] { documents[count] = try nestedMarks(count) { "name \($0)" } }

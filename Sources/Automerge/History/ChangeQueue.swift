@@ -1,7 +1,8 @@
 /// Changes that were received but wait for some of their dependencies.
 struct ChangeQueue {
-  /// In the order of arrival.
-  private(set) var waiting: [DecodedChange] = []
+  private var waiting = WaitingChanges()
+  /// Those that were added last and have not been looked at, in the order of arrival.
+  private var arrived: [DecodedChange] = []
   private var hashes: [ChangeHash] = []
   private var index = HashIndex()
 
@@ -10,31 +11,28 @@ struct ChangeQueue {
   private static let maximumWaiting = 4096
   private static let maximumWaitingBytes = 16 << 20
 
-  var isEmpty: Bool { waiting.isEmpty }
+  var isEmpty: Bool { waiting.isEmpty && arrived.isEmpty }
+  var count: Int { waiting.count + arrived.count }
 
-  subscript(hash: ChangeHash) -> DecodedChange? { index.place(of: hash, in: hashes).map { waiting[$0] } }
+  /// In the order of arrival.
+  var all: [DecodedChange] { waiting.all + arrived }
+
+  subscript(hash: ChangeHash) -> DecodedChange? {
+    waiting[hash] ?? index.place(of: hash, in: hashes).map { arrived[$0] }
+  }
 
   mutating func add(_ change: DecodedChange) {
-    guard index.place(of: change.hash, in: hashes) == nil else { return }
-    waiting.append(change)
+    guard index.place(of: change.hash, in: hashes) == nil, waiting[change.hash] == nil else { return }
+    arrived.append(change)
     hashes.append(change.hash)
     index.insert(place: hashes.count - 1, in: hashes)
   }
 
   /// Drops the last changes if there are too many. Peers that have them are asked again.
   mutating func trim() {
-    var byteCount = 0
-    var kept = 0
-    for change in waiting.prefix(Self.maximumWaiting) {
-      byteCount += change.text.count + 128 * (1 + change.runs.count) + 32 * change.header.deps.count
-      byteCount += 512 * change.opWeight
-      if byteCount > Self.maximumWaitingBytes, kept > 0 { break }
-      kept += 1
+    while waiting.count > Self.maximumWaiting || (waiting.byteCount > Self.maximumWaitingBytes && waiting.count > 1) {
+      waiting.removeLast()
     }
-    guard kept < waiting.count else { return }
-    let all = waiting
-    self = ChangeQueue()
-    for change in all.prefix(kept) { add(change) }
   }
 
   /// Some changes, and their indices in the order in which they can be applied.
@@ -44,18 +42,24 @@ struct ChangeQueue {
   }
 
   /// Removes and returns the changes that can be applied, in order.
-  mutating func takeReady(isKnown: (ChangeHash) -> Bool) -> Ready {
-    guard !waiting.isEmpty else { return Ready(changes: [], order: []) }
-    let order = ReadyOrder.order(of: hashes, index, deps: { waiting[$0].header.deps }, isKnown: isKnown)
-    guard !order.isEmpty else { return Ready(changes: [], order: []) }
-    let all = waiting
-    self = ChangeQueue()
-    if order.count < all.count {
-      var isTaken = Array(repeating: false, count: all.count)
-      for place in order { isTaken[place] = true }
-      for place in all.indices where !isTaken[place] { add(all[place]) }
+  /// - Complexity: O(n) in what was added and what becomes ready
+  mutating func takeReady(_ graph: ChangeGraph) -> Ready {
+    guard !isEmpty else { return Ready(changes: [], order: []) }
+    let (arrived, hashes, index) = (self.arrived, self.hashes, self.index)
+    (self.arrived, self.hashes, self.index) = ([], [], HashIndex())
+    guard waiting.isEmpty else {
+      let ready = waiting.takeReady(with: arrived, graph: graph)
+      return Ready(changes: ready, order: Array(ready.indices))
     }
-    return Ready(changes: all, order: order)
+    // A large batch is sorted more quickly by itself.
+    let order = ReadyOrder.order(
+      of: hashes, index, deps: { arrived[$0].header.deps }, isKnown: { graph.row(of: $0) != nil })
+    if order.count < arrived.count {
+      var isTaken = Array(repeating: false, count: arrived.count)
+      for place in order { isTaken[place] = true }
+      waiting.add(arrived.indices.lazy.filter { !isTaken[$0] }.map { arrived[$0] }, to: graph)
+    }
+    return Ready(changes: arrived, order: order)
   }
 }
 

@@ -16,7 +16,7 @@ extension DocumentCore {
     for change in changes where graph.row(of: change.hash) == nil { queue.add(change) }
     var firstError: LoadError?
     while true {
-      let ready = queue.takeReady { graph.row(of: $0) != nil }
+      let ready = queue.takeReady(graph)
       if ready.order.isEmpty { break }
       graph.reserve(ready.order.count)
       for place in ready.order {

@@ -66,7 +66,7 @@ extension DocumentCore {
   /// The document as one chunk, followed by the changes that wait for others.
   func save(deflating: Bool = true) -> [UInt8] {
     var saved = DocumentEncoder.chunk(self, deflating: deflating)
-    for change in queue.waiting {
+    for change in queue.all {
       let body = ChangeEncoder.body(change.header, author: 0, runs: change.runs, of: change)
       saved += Chunk.encode(.change, body: body).bytes
     }

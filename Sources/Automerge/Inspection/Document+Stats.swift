@@ -20,7 +20,7 @@ extension Document {
       let actors = (0..<core.actors.count).count { core.graph.lastRow(of: UInt32($0)) != nil }
       return DocumentStats(
         changeCount: core.graph.count, opCount: core.graph.records.opCount, actorCount: actors,
-        objectCount: core.store.objects.count, waitingChangeCount: core.queue.waiting.count)
+        objectCount: core.store.objects.count, waitingChangeCount: core.queue.count)
     }
   }
 }
