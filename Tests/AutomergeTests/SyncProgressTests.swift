@@ -18,7 +18,11 @@ private struct FakeHistory: SyncableHistory {
   }
   var changeCount: Int { rows.count }
   var goesInParts: Bool { false }
-  func hasChange(_ hash: ChangeHash) -> Bool { deps[hash] != nil }
+  private(set) var lookUpCount = 0
+  mutating func hasChange(_ hash: ChangeHash) -> Bool {
+    lookUpCount += 1
+    return deps[hash] != nil
+  }
   func queuedDependencies(of hash: ChangeHash) -> [ChangeHash]? { queued[hash] }
   func dependencies(of hash: ChangeHash) -> [ChangeHash] { deps[hash] ?? [] }
 
@@ -102,6 +106,24 @@ private func run(_ a: Side, _ b: Side, limit: Int = 50) throws -> Int {
 }
 
 struct SyncProgressTests {
+  /// A peer may let a few changes wait that name any number of others, and each of our messages looks for what they lack.
+  @Test func ofVeryManyMissingChangesOnlySomeAreLookedFor() throws {
+    let hashes = (0..<200_000 as Range<Int>).compactMap { number in
+      ChangeHash(bytes: (0..<32).map { UInt8(truncatingIfNeeded: number >> (8 * ($0 % 8))) })
+    }
+    let side = Side()
+    side.history.add(hashes[0], deps: [])
+    side.history.add(hashes[1], deps: Array(hashes[2...]))
+    var message = SyncMessage()
+    message.heads = [hashes[1]]
+    message.have = [SyncMessage.Have()]
+    try side.receive(message.encoded)
+    let before = side.history.lookUpCount
+    let answer = try #require(side.generate())
+    #expect(try SyncMessage(decoding: answer[...]).need.count == SyncMessage.Limit.need)
+    #expect(side.history.lookUpCount - before < 70_000)
+  }
+
   @Test(arguments: 0..<60 as Range<UInt64>)
   func anyTwoHistoriesBecomeEqual(seed: UInt64) throws {
     var random = SeededGenerator(seed: seed)

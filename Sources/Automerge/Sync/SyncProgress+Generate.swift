@@ -7,6 +7,9 @@ extension SyncProgress {
   /// So a peer that never answers costs nothing. Source: PeerProtocol.md, "Expensive changes".
   static let maximumUnconfirmed = 128
 
+  /// How many deps of waiting changes are looked at for a message. What others are missing is asked for when these have come.
+  static let maximumLookUps = 65_536
+
   /// The next message to the peer; nil if there is nothing to send now.
   /// - Complexity: O(n) in the changes that one side has and the other may lack, not in the history.
   ///   Source of the rules: automerge-format, section 7.4.
@@ -65,8 +68,9 @@ extension SyncProgress {
   private func missing(in history: inout some SyncableHistory) -> [ChangeHash] {
     guard var open = theirHeads, !history.hasChanges(open) else { return [] }
     var seen = Set<ChangeHash>()
-    var missing: [ChangeHash] = []
-    while let hash = open.popLast() {
+    var missing: [ChangeHash] = [], left = Self.maximumLookUps
+    while left > 0, let hash = open.popLast() {
+      left -= 1
       guard seen.insert(hash).inserted, !history.hasChange(hash) else { continue }
       if let deps = history.queuedDependencies(of: hash) { open += deps } else { missing.append(hash) }
     }
