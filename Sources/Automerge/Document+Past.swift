@@ -127,6 +127,6 @@ extension DocumentCore {
   }
 
   func value(of op: StoredOp, in slot: Slot, at clock: Clock = .now) -> Value {
-    op.action.makesObject ? .Object(objId(op.id), objectType(op.id)) : .Scalar(slot.scalar(of: op, at: clock))
+    op.action.makesObject ? .Object(objId(op.id), objectType(op.id)) : .Scalar(slot.scalar(of: op, at: clock, actors))
   }
 }

@@ -112,6 +112,72 @@ extension GrowthTests {
     }
   }
 
+  /// What as many writers did at one key while they were apart. Only their names tell the order of their operations.
+  private struct Crowd {
+    let actors = ActorTable()
+    let count: UInt32
+
+    init(_ count: Int) {
+      self.count = UInt32(count)
+      for number in 0..<UInt32(count) {
+        let mixed = number &* 2_654_435_761
+        _ = actors.index(of: ActorId(bytes: (0..<4).map { UInt8(truncatingIfNeeded: mixed >> (8 * $0)) }))
+      }
+    }
+
+    func ids(_ counter: UInt32) -> [OpId] { (0..<count).map { OpId(counter: counter, actor: $0) } }
+
+    /// Each puts a counter and increments it.
+    func counters() -> Slot {
+      var slot = Slot()
+      for id in ids(1) { slot.add(StoredOp(id: id, action: .set, value: RawValue(.Counter(1))), actors: actors) }
+      for id in ids(2) {
+        let increment = StoredOp(id: id, action: .increment, value: RawValue(.Int(1)))
+        slot.addSuccessor(increment, to: [OpId(counter: 1, actor: id.actor)], actors: actors)
+        slot.add(increment, actors: actors)
+      }
+      return slot
+    }
+
+    /// Each overwrites all but one of the counters, one after the other.
+    func overwrite(_ slot: inout Slot) {
+      for id in ids(3).dropFirst() {
+        let put = StoredOp(id: id, action: .set, value: .null)
+        slot.addSuccessor(put, to: [OpId(counter: 1, actor: id.actor)], actors: actors)
+        slot.add(put, actors: actors)
+      }
+    }
+
+    /// Without any operation that came after the others.
+    var past: Clock {
+      var clock = Clock.now
+      for actor in 0..<count { clock.set(2, actor: actor) }
+      return clock
+    }
+  }
+
+  @Test func writingAtOneKeyAmongManyWritersIsLinear() throws {
+    let crowds = [250, 250 * Self.factor].map(Crowd.init)
+    try expectLinear(from: 250) { count in
+      let crowd = try #require(crowds.first { $0.count == count })
+      var slot = crowd.counters()
+      crowd.overwrite(&slot)
+      #expect(slot.isInConflict)
+    }
+  }
+
+  @Test func readingWhatManyWritersWroteAtOneKeyIsLinear() throws {
+    let slots = [250, 250 * Self.factor].map { (count: $0, crowd: Crowd($0), slot: Crowd($0).counters()) }
+    try expectLinear(from: 250) { count in
+      let (_, crowd, slot) = try #require(slots.first { $0.count == count })
+      #expect(slot.visible().count == count)
+      #expect(Slot(ops: slot.ops).visible().count == count)
+      let past = crowd.past, visible = slot.visible(at: past)
+      #expect(visible.count == count)
+      #expect(visible.allSatisfy { slot.scalar(of: $0, at: past, crowd.actors) == .Counter(2) })
+    }
+  }
+
   /// A guest's change of many marks, each inside the one before it, which an earlier change of one's own is undone under.
   private func nestedMarks(_ count: Int, name: (Int) -> String) throws -> (document: Document, text: ObjId) {
     let document = try Document(actor: "0a")

@@ -49,10 +49,10 @@ struct SlotTests {
       #expect(slot.winner()?.id == visible.last, "seed \(seed)")
       #expect(slot.isPresent == !visible.isEmpty && slot.isInConflict == (visible.count > 1), "seed \(seed)")
       for id in sorted.shuffled(using: &random).prefix(50) {
-        #expect(slot[id]?.successors.elements ?? [] == ascending(successors[id] ?? []), "seed \(seed)")
+        #expect(slot[id, actors]?.successors.elements ?? [] == ascending(successors[id] ?? []), "seed \(seed)")
       }
       #expect(slot == Slot(ops: slot.ops), "seed \(seed)")
-      #expect(slot[OpId(counter: UInt32(count + 1), actor: 0)] == nil)
+      #expect(slot[OpId(counter: UInt32(count + 1), actor: 0), actors] == nil)
     }
   }
 
@@ -93,7 +93,7 @@ struct SlotTests {
       }
     }
     #expect(slot.visible().count == 1 + 8 * (Int(count) / 2 - 1))
-    #expect(slot[counter].map { slot.scalar(of: $0) } == .Counter(8 * Int64(count) / 2))
+    #expect(slot[counter, actors].map { slot.scalar(of: $0, actors) } == .Counter(8 * Int64(count) / 2))
     print("\(8 * count) operations of eight people at one key took \(took.seconds) s")
     // Their square takes minutes in a build like that of the tests.
     #expect(took.seconds < 15)

@@ -92,7 +92,9 @@ extension DocumentCore {
 
   private func typedValue(_ op: StoredOp, in slot: Slot, at clock: Clock) -> [String: JSON] {
     if op.action.makesObject { return typedObject(op.id, at: clock).members }
-    return slot.scalar(of: op, at: clock).vector.merging(["id": .string(objId(op.id).vectorName)]) { left, _ in left }
+    return slot.scalar(of: op, at: clock, actors).vector.merging(["id": .string(objId(op.id).vectorName)]) { left, _ in
+      left
+    }
   }
 }
 

@@ -158,11 +158,11 @@ struct ChangeCheck {
     }
     let object = resolved(op.object), known = resolved(id)
     switch op.key {
-    case .map(let key): return core.store.map(object)?[key][known] != nil
+    case .map(let key): return core.store.map(object)?[key][known, core.actors] != nil
     case .element(let element):
       guard let tree = core.store.sequence(object), let found = tree.find(resolved(element)) else { return false }
       let run = tree[found.place]
-      return run.isIrregular ? tree.slots[Int(run.text)].slot[known] != nil : resolved(element) == known
+      return run.isIrregular ? tree.slots[Int(run.text)].slot[known, core.actors] != nil : resolved(element) == known
     }
   }
 }

@@ -56,7 +56,8 @@ struct GoneWithCopies {
       guard let made = history.copies[row] else { continue }
       for piece in made.elements { open += Self.overruled(piece, in: core, after: after) }
       for entry in made.entries {
-        guard let slot = core.store.map(entry.object)?[entry.key], slot.isOverruled(entry.copy, at: after) else {
+        guard let slot = core.store.map(entry.object)?[entry.key], slot.isOverruled(entry.copy, at: after, core.actors)
+        else {
           continue
         }
         keys[entry.object, default: []].insert(entry.key)
@@ -77,7 +78,7 @@ struct GoneWithCopies {
     while passed < piece.count, let (place, element) = tree.find(piece.copy.advanced(by: passed)) {
       let run = tree[place], count = min(Int(run.count) - element, piece.count - passed)
       if run.isIrregular {
-        if tree.slots[Int(run.text)].slot.isOverruled(run.id, at: after) { overruled.append(run.id) }
+        if tree.slots[Int(run.text)].slot.isOverruled(run.id, at: after, tree.actors) { overruled.append(run.id) }
       } else if !run.deletion.isZero {
         for each in element..<element + count where after.covers(run.deletion(of: each)) {
           overruled.append(run.id.advanced(by: each))
@@ -91,8 +92,8 @@ struct GoneWithCopies {
 
 extension Slot {
   /// Whether at some state an operation outside of it came after this operation, apart from increments.
-  fileprivate func isOverruled(_ id: OpId, at clock: Clock) -> Bool {
-    self[id]?.successors.contains { clock.covers($0) && self[$0]?.action != .increment } ?? false
+  fileprivate func isOverruled(_ id: OpId, at clock: Clock, _ actors: ActorTable) -> Bool {
+    self[id, actors]?.successors.contains { clock.covers($0) && self[$0, actors]?.action != .increment } ?? false
   }
 }
 

@@ -84,7 +84,7 @@ struct DocumentDump {
     _ op: StoredOp, in slot: Slot, path: String, texts: inout [(key: String, value: DumpedJSON)]
   ) -> [(key: String, value: DumpedJSON)] {
     if op.action.makesObject { return inner.members(op.id, path: path, texts: &texts) }
-    return scalar(op.value, slot.scalar(of: op)) + [("id", .string(name(of: op.id)))]
+    return scalar(op.value, slot.scalar(of: op, core.actors)) + [("id", .string(name(of: op.id)))]
   }
 
   /// - Parameter shown: the value as callers see it; a counter includes its increments

@@ -21,10 +21,10 @@ struct PresentOps {
   }
 
   mutating func remove(_ id: OpId, _ actors: ActorTable) {
-    guard listed[id] != nil else { return }
+    guard listed[id, actors] != nil else { return }
     let count = listed.count
     if count <= Self.fewCount, gone.isEmpty {
-      listed.removeOfFew(id)
+      listed.removeOfFew(id, actors)
     } else {
       gone.insert(id)
       if 2 * gone.count > count { (listed, gone) = (SortedOps(ids), []) }

@@ -59,9 +59,12 @@ struct Slot: Equatable {
   private var stored: SortedOps<StoredOp>
   private var present = PresentOps()
 
+  /// With no more visible operations, each is searched for.
+  private static let fewCount = 8
+
   init(ops: [StoredOp] = []) {
-    stored = SortedOps(ops)
-    settle()
+    stored = []
+    settle(ops)
   }
 
   static func == (left: Slot, right: Slot) -> Bool { left.stored == right.stored }
@@ -71,8 +74,8 @@ struct Slot: Equatable {
 
   var first: StoredOp? { stored.first }
 
-  /// - Complexity: O(log n) in the operations.
-  subscript(id: OpId) -> StoredOp? { stored[id] }
+  /// - Complexity: O(log n) in the operations
+  subscript(id: OpId, actors: ActorTable) -> StoredOp? { stored[id, actors] }
 
   /// Adds an operation that no other one supersedes yet.
   mutating func add(_ op: StoredOp, actors: ActorTable) {
@@ -82,8 +85,7 @@ struct Slot: Equatable {
 
   /// Adds operations, with all operations that came after them, at the end.
   mutating func append(_ more: [StoredOp]) {
-    stored = SortedOps(ops + more)
-    settle()
+    settle(ops + more)
   }
 
   /// Applies an operation that comes after others: a new value, an increment, or a deletion.
@@ -95,7 +97,7 @@ struct Slot: Equatable {
   /// Records that an operation came after those with `ids`. Ignores unknown ids.
   mutating func addSuccessor(_ successor: StoredOp, to ids: [OpId], actors: ActorTable) {
     for id in ids {
-      guard let isIncrement = stored.update(id, { $0.add(successor, actors) }) else { continue }
+      guard let isIncrement = stored.update(id, actors, { $0.add(successor, actors) }) else { continue }
       if !isIncrement { present.remove(id, actors) }
     }
   }
@@ -107,45 +109,64 @@ struct Slot: Equatable {
   var isInConflict: Bool { present.count > 1 }
 
   /// Whether an operation sets a counter.
-  func isCounter(_ id: OpId) -> Bool { self[id]?.isCounter ?? false }
+  func isCounter(_ id: OpId, _ actors: ActorTable) -> Bool { self[id, actors]?.isCounter ?? false }
 
-  /// Determines what is visible now, and the values of counters.
-  private mutating func settle() {
-    var visible: [OpId] = [], counters: [OpId: Int64] = [:]
-    for op in stored where op.isValue {
+  /// Takes all operations, and determines what is visible now, and the values of counters.
+  private mutating func settle(_ all: [StoredOp]) {
+    var ops = all, finder = OpFinder(all), visible: [OpId] = []
+    for place in ops.indices where ops[place].isValue {
+      let isCounter = ops[place].isCounter
       var isOverruled = false, raised: Int64 = 0
-      for successor in op.successors {
-        if op.isCounter, let increment = self[successor], increment.action == .increment {
+      for successor in ops[place].successors {
+        if isCounter, let increment = finder.find(successor), increment.action == .increment {
           raised &+= increment.value.incrementBy
         } else {
           isOverruled = true
         }
       }
-      if op.isCounter { counters[op.id] = raised }
-      if !isOverruled { visible.append(op.id) }
+      if isCounter { ops[place].raised = raised }
+      if !isOverruled { visible.append(ops[place].id) }
     }
-    for (id, raised) in counters { stored.update(id) { $0.raised = raised } }
+    stored = SortedOps(ops)
     present = PresentOps(visible)
   }
 
   /// The visible operations, ascending; the last one wins.
-  /// - Complexity: O(log n) in the operations now, O(n log n) in the past.
+  /// - Complexity: O(log n) in the operations if few are visible now, otherwise O(n)
   func visible(at clock: Clock = .now) -> [StoredOp] {
-    clock.isNow ? present.ids.compactMap { self[$0] } : ops.filter { isVisible($0, at: clock) }
+    guard clock.isNow else {
+      let ops = ops
+      var finder = OpFinder(ops)
+      return ops.filter { isVisible($0, at: clock, &finder) }
+    }
+    if present.count <= Self.fewCount { return present.ids.compactMap { stored[$0] } }
+    // Each search would pass those that other actors made at the same time.
+    var left = present.ids[...]
+    return stored.filter { op in
+      guard op.id == left.first else { return false }
+      left.removeFirst()
+      return true
+    }
   }
 
+  /// - Complexity: O(log n) in the operations and O(n) in those with the same counter now, O(n) in the past
   func winner(at clock: Clock = .now) -> StoredOp? {
-    clock.isNow ? present.last.flatMap { self[$0] } : ops.last { isVisible($0, at: clock) }
+    if clock.isNow { return present.last.flatMap { stored[$0] } }
+    let ops = ops
+    var finder = OpFinder(ops)
+    return ops.last { isVisible($0, at: clock, &finder) }
   }
 
-  private func isVisible(_ op: StoredOp, at clock: Clock) -> Bool {
-    op.isValue && clock.covers(op.id) && !isOverruled(op, isCounter: op.isCounter, at: clock)
+  private func isVisible(_ op: StoredOp, at clock: Clock, _ finder: inout OpFinder) -> Bool {
+    op.isValue && clock.covers(op.id) && !isOverruled(op, isCounter: op.isCounter, at: clock, &finder)
   }
 
   /// Whether an operation came after this one, apart from increments of a counter. If an excluded operation came in
   /// between, what came after that counts as having come after this one.
   /// - Complexity: O(n) in what came after it, however often each of these names the others
-  private func isOverruled(_ op: StoredOp, isCounter: Bool, at clock: Clock) -> Bool {
+  private func isOverruled(
+    _ op: StoredOp, isCounter: Bool, at clock: Clock, _ finder: inout OpFinder
+  ) -> Bool {
     var next: (op: StoredOp, isCounter: Bool)? = (op, isCounter)
     var open: [(op: StoredOp, isCounter: Bool)] = []
     // Hidden ones that were looked at: those that only counters led to, and the others.
@@ -153,10 +174,10 @@ struct Slot: Equatable {
     while let (op, isCounter) = next {
       for successor in op.successors {
         if clock.covers(successor) {
-          if isCounter, self[successor]?.action == .increment { continue }
+          if isCounter, finder.find(successor)?.action == .increment { continue }
           return true
         }
-        guard clock.hides(successor), let hidden = self[successor] else { continue }
+        guard clock.hides(successor), let hidden = finder.find(successor) else { continue }
         let staysCounter = isCounter && hidden.isCounter
         let isNew =
           staysCounter ? seenCounters.insert(successor).inserted : seenValues.insert(successor).inserted
@@ -168,12 +189,12 @@ struct Slot: Equatable {
   }
 
   /// The value that callers see; a counter includes its increments.
-  func scalar(of op: StoredOp, at clock: Clock = .now) -> ScalarValue {
+  func scalar(of op: StoredOp, at clock: Clock = .now, _ actors: ActorTable) -> ScalarValue {
     guard case .Counter(let start) = op.value.scalar else { return op.value.scalar }
     if clock.isNow { return .Counter(start &+ op.raised) }
     var total = start
     for successor in op.successors where clock.covers(successor) {
-      guard let increment = self[successor], increment.action == .increment else { continue }
+      guard let increment = self[successor, actors], increment.action == .increment else { continue }
       total &+= increment.value.incrementBy
     }
     return .Counter(total)

@@ -75,22 +75,32 @@ struct SortedOps<Element: HasOpId> {
     }
   }
 
-  /// - Complexity: O(log n)
+  /// - Complexity: O(log n), and O(n) in those with the same counter, because the order of actors is not known here
   subscript(id: OpId) -> Element? {
     switch storage {
-    case .short(let block): return block.index(of: id).map { block[$0] }
-    case .long(let blocks): return Self.place(of: id, in: blocks).map { blocks[$0.block][$0.index] }
+    case .short(let block): return block.element(id)
+    case .long(let blocks):
+      var block = blocks.partitionPoint { $0[$0.count - 1].opId.counter < id.counter }
+      while block < blocks.count, blocks[block][0].opId.counter <= id.counter {
+        if let found = blocks[block].element(id) { return found }
+        block += 1
+      }
+      return nil
     }
   }
 
-  private static func place(of id: OpId, in blocks: [[Element]]) -> (block: Int, index: Int)? {
-    var block = blocks.partitionPoint { $0[$0.count - 1].opId.counter < id.counter }
-    // Several actors may have reached the same counter.
-    while block < blocks.count, blocks[block][0].opId.counter <= id.counter {
-      if let index = blocks[block].index(of: id) { return (block, index) }
-      block += 1
+  /// - Complexity: O(log n)
+  subscript(id: OpId, actors: ActorTable) -> Element? {
+    switch storage {
+    case .short(let block): return block.index(of: id, actors).map { block[$0] }
+    case .long(let blocks): return Self.place(of: id, in: blocks, actors).map { blocks[$0.block][$0.index] }
     }
-    return nil
+  }
+
+  private static func place(of id: OpId, in blocks: [[Element]], _ actors: ActorTable) -> (block: Int, index: Int)? {
+    let block = blocks.partitionPoint { actors.precedes($0[$0.count - 1].opId, id) }
+    guard block < blocks.count, let index = blocks[block].index(of: id, actors) else { return nil }
+    return (block, index)
   }
 
   // MARK: Changing
@@ -161,23 +171,23 @@ struct SortedOps<Element: HasOpId> {
   }
 
   /// Removes one of a few; does nothing if it is not there, or if there are many.
-  mutating func removeOfFew(_ id: OpId) {
-    guard case .short(var block) = storage, let index = block.index(of: id) else { return }
+  mutating func removeOfFew(_ id: OpId, _ actors: ActorTable) {
+    guard case .short(var block) = storage, let index = block.index(of: id, actors) else { return }
     storage = .short([])
     block.remove(at: index)
     storage = .short(block)
   }
 
   /// Changes one in place, keeping its id; nil if it is not there.
-  mutating func update<Result>(_ id: OpId, _ body: (inout Element) -> Result) -> Result? {
+  mutating func update<Result>(_ id: OpId, _ actors: ActorTable, _ body: (inout Element) -> Result) -> Result? {
     switch storage {
     case .short(var block):
-      guard let index = block.index(of: id) else { return nil }
+      guard let index = block.index(of: id, actors) else { return nil }
       storage = .short([])
       defer { storage = .short(block) }
       return body(&block[index])
     case .long(var blocks):
-      guard let place = Self.place(of: id, in: blocks) else { return nil }
+      guard let place = Self.place(of: id, in: blocks, actors) else { return nil }
       storage = .short([])
       defer { storage = .long(blocks) }
       return body(&blocks[place.block][place.index])
@@ -235,17 +245,24 @@ extension Array {
 }
 
 extension Array where Element: HasOpId {
-  /// - Complexity: O(log n)
+  /// - Complexity: O(log n), and O(n) in those with the same counter
   @inline(__always)
-  fileprivate func index(of id: OpId) -> Int? {
-    if let last, last.opId == id { return count - 1 }
+  fileprivate func element(_ id: OpId) -> Element? {
+    if let last, last.opId == id { return last }
     var place = partitionPoint { $0.opId.counter < id.counter }
-    // Several actors may have reached the same counter.
     while place < count, self[place].opId.counter == id.counter {
-      if self[place].opId == id { return place }
+      if self[place].opId == id { return self[place] }
       place += 1
     }
     return nil
+  }
+
+  /// - Complexity: O(log n)
+  @inline(__always)
+  fileprivate func index(of id: OpId, _ actors: ActorTable) -> Int? {
+    if let last, last.opId == id { return count - 1 }
+    let place = partitionPoint { actors.precedes($0.opId, id) }
+    return place < count && self[place].opId == id ? place : nil
   }
 
   /// Where an id belongs.

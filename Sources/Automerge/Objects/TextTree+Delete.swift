@@ -135,7 +135,7 @@ extension TextTree {
   /// Applies an operation to an existing element: a new value, an increment, or a deletion.
   func apply(_ op: StoredOp, predecessors: [OpId], to place: Place) {
     let element = self[place].id, irregular = Int(self[place].text)
-    if op.action == .increment, predecessors.allSatisfy({ slots[irregular].slot.isCounter($0) }) {
+    if op.action == .increment, predecessors.allSatisfy({ slots[irregular].slot.isCounter($0, actors) }) {
       // A counter that is incremented shows the same in a text, and may be incremented very often.
       changeSlots { $0[irregular].slot.apply(op, to: predecessors, actors: actors) }
       updates[op.id] = element

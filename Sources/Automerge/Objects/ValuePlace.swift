@@ -38,7 +38,7 @@ extension Document {
   func counter(at place: ValuePlace) -> Int64? {
     withCore { core in
       guard let slot = try? core.slot(at: place), let winner = slot.winner(at: core.view),
-        case .Counter(let value) = slot.scalar(of: winner, at: core.view)
+        case .Counter(let value) = slot.scalar(of: winner, at: core.view, core.actors)
       else { return nil }
       return value
     }

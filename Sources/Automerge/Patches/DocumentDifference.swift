@@ -125,7 +125,7 @@ struct DocumentDifference {
     var actions: [PatchAction] = []
     for (key, slot) in slots {
       let prop = Prop.Key(key.string)
-      switch SlotDifference(slot, before, after) {
+      switch SlotDifference(slot, before, after, core.actors) {
       case .nothing: break
       case .went: actions.append(.DeleteMap(id, key.string))
       case .came where gone.keys[object]?.contains(key) ?? false: break

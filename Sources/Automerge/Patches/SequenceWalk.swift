@@ -121,7 +121,7 @@ struct SequenceWalk {
   }
 
   private mutating func visit(_ slot: Slot, of element: OpId) {
-    switch SlotDifference(slot, before, after) {
+    switch SlotDifference(slot, before, after, core.actors) {
     case .nothing: break
     case .came(let now): if !gone.contains(element) { come(now, element) }
     case .went(let then): writer.delete(length(of: then))

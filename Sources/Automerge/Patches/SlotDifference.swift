@@ -7,12 +7,12 @@ struct ShownValue {
   let scalar: ScalarValue
 
   /// Nil if there is no value.
-  init?(_ slot: Slot, at clock: Clock) {
+  init?(_ slot: Slot, at clock: Clock, _ actors: ActorTable) {
     let visible = slot.visible(at: clock)
     guard let winner = visible.last else { return nil }
     op = winner
     isConflict = visible.count > 1
-    scalar = winner.action.makesObject ? .Null : slot.scalar(of: winner, at: clock)
+    scalar = winner.action.makesObject ? .Null : slot.scalar(of: winner, at: clock, actors)
   }
 
   /// How much a counter increased since another state that showed the same operation.
@@ -34,8 +34,8 @@ enum SlotDifference {
   /// The same operation is visible.
   case stayed(ShownValue, becameConflict: Bool, growth: Int64)
 
-  init(_ slot: Slot, _ before: Clock, _ after: Clock) {
-    switch (ShownValue(slot, at: before), ShownValue(slot, at: after)) {
+  init(_ slot: Slot, _ before: Clock, _ after: Clock, _ actors: ActorTable) {
+    switch (ShownValue(slot, at: before, actors), ShownValue(slot, at: after, actors)) {
     case (nil, nil): self = .nothing
     case (nil, let now?): self = .came(now)
     case (let then?, nil): self = .went(then)
