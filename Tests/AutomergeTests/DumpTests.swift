@@ -40,6 +40,43 @@ struct DumpTests {
     #expect(text.contains(#""e\u0301":{"t":"str","v":"\"\\\u000a\u0001\ud83d\ude00""#))
   }
 
+  /// The winner of a conflict is shown twice, so what stands sixty conflicts deep would be shown 2⁶⁰ times.
+  @Test func aDumpOfConflictsInsideConflictsEnds() throws {
+    let document = try Document(actor: "0a")
+    var object = ObjId.ROOT
+    for _ in 0..<60 {
+      let other = document.fork()
+      try other.rename("0b")
+      for each in [document, other] { _ = try each.putObject(obj: object, key: "child", ty: .Map) }
+      try document.merge(other: other)
+      guard case .Object(let winner, _)? = try document.get(obj: object, key: "child") else { break }
+      object = winner
+    }
+    let text = document.dump(includingChanges: false).text()
+    #expect(text.contains("\"\(object.description)\"") && text.contains(#""t":"\u2026""#))
+  }
+
+  /// Each piece of such a text names all marks that began before it.
+  @Test func aDumpLeavesOutPiecesThatNameVeryManyMarks() throws {
+    let document = try Document(actor: "0a")
+    let text = try document.putObject(obj: .ROOT, key: "text", ty: .Text)
+    func mark(_ range: Range<UInt64>) throws {
+      try document.spliceText(
+        obj: text, start: range.lowerBound, delete: 0, value: String(repeating: "x", count: range.count))
+      for start in range {
+        try document.mark(
+          obj: text, start: start, end: range.upperBound, expand: .none, name: "\(start)", value: .Boolean(true))
+      }
+    }
+    try mark(0..<100)
+    let few = document.dump(includingChanges: false).text()
+    try mark(100..<1100)
+    let many = document.dump(includingChanges: false).text()
+    #expect(few.contains(#""spans":["#) && many.contains(#""spans":"\u2026""#))
+    // The marks themselves are all there.
+    #expect(many.contains(#""name":"1099""#))
+  }
+
   @Test(
     arguments: [
       (0.0, "0.0"), (-0.0, "-0.0"), (1, "1.0"), (-1.5, "-1.5"), (1e15, "1000000000000000.0"), (1e16, "1e16"),

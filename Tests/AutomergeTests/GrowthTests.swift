@@ -220,6 +220,31 @@ extension GrowthTests {
     }
   }
 
+  /// Each letter has all marks, and others begin and end between the letters without changing anything.
+  @Test func piecesBetweenWhichMarksOnlyComeAndGoAreJoined() throws {
+    var documents: [Int: (document: Document, text: ObjId)] = [:]
+    for count in [60, 60 * Self.factor] {
+      let document = try Document(actor: "0a")
+      let text = try document.putObject(obj: .ROOT, key: "text", ty: .Text)
+      try document.spliceText(obj: text, start: 0, delete: 0, value: String(repeating: "x", count: count))
+      for number in 0..<UInt64(count) {
+        try document.mark(
+          obj: text, start: 0, end: UInt64(count), expand: .none, name: "name \(number)", value: .Boolean(true))
+        try document.mark(obj: text, start: number, end: number, expand: .both, name: "empty", value: .Boolean(true))
+      }
+      documents[count] = (document, text)
+    }
+    try expectLinear { count in
+      let (document, text) = try #require(documents[count])
+      let spans = try document.spans(obj: text)
+      guard spans.count == 1, case .text(let string, let marks)? = spans.first else {
+        Issue.record("\(spans.count) spans")
+        return
+      }
+      #expect(string.count == count && marks.count == count)
+    }
+  }
+
   /// Deleted text comes back in as many pieces as others wrote between its characters.
   @Test(arguments: [true, false])
   func restoringTextInManyPiecesIsLinear(isMarked: Bool) throws {

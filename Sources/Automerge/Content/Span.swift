@@ -12,7 +12,7 @@ public enum Span: Hashable, Sendable {
 extension DocumentCore {
   /// - Complexity: O(n) in the runs of the text, and in the content of its blocks
   func spans(_ object: ObjId, at clock: Clock) throws -> [Span] {
-    try text(object).tree.pieces(at: clock).map { piece in
+    try (PieceReader.pieces(of: text(object).tree, at: clock) ?? []).map { piece in
       switch piece {
       case .block(let id): return .block(try block(id, at: clock))
       case .text(let utf8, let marks):
@@ -39,32 +39,55 @@ enum TextPiece {
   case block(OpId)
 }
 
-extension TextTree {
-  /// The text in pieces of equal marks, with the block markers between them.
-  func pieces(at clock: Clock) -> [TextPiece] {
-    var pieces: [TextPiece] = [], active = MarksInForce(at: clock, actors: actors)
-    var text: [UInt8] = [], marks: [MapKey: RawValue] = [:]
-    func endText() {
-      if !text.isEmpty { pieces.append(.text(text, marks: marks)) }
-      text = []
-    }
-    func add(_ utf8: ArraySlice<UInt8>) {
-      if active.values != marks { endText() }
-      marks = active.values
-      text += utf8
-    }
-    forEachStretch(at: clock) { stretch in
+/// Reads a text in pieces of equal marks, with the block markers between them.
+/// - Complexity: O(n) in the runs of the text, and in the marks of the pieces
+struct PieceReader {
+  private var pieces: [TextPiece] = []
+  private var text: [UInt8] = []
+  private var active: MarksInForce
+  /// What the names whose marks have changed since the last text had there.
+  private var before: [MapKey: RawValue?] = [:]
+  /// How many marks further pieces may name.
+  private var left: Int
+
+  /// Nil if the pieces name more than `limit` marks together; they may be as many as the square of the marks of the text.
+  static func pieces(of tree: TextTree, at clock: Clock, marksAtMost limit: Int = .max) -> [TextPiece]? {
+    var reader = PieceReader(active: MarksInForce(at: clock, actors: tree.actors), left: limit)
+    tree.forEachStretch(at: clock) { stretch in
       switch stretch {
-      case .plain(_, _, let range): add(bytes.bytes[range])
+      case .plain(_, _, let range): reader.add(tree.bytes.bytes[range])
       case .irregular(_, let winner) where winner.action == .makeMap:
-        endText()
-        pieces.append(.block(winner.id))
-      case .irregular(_, let winner): add(winner.textUTF8[...])
-      case .mark(let op): active.pass(op)
+        reader.endText()
+        reader.pieces.append(.block(winner.id))
+      case .irregular(_, let winner): reader.add(winner.textUTF8[...])
+      case .mark(let op): reader.pass(op)
       }
-      return true
+      return reader.left >= 0
     }
-    endText()
-    return pieces
+    reader.endText()
+    return reader.left >= 0 ? reader.pieces : nil
+  }
+
+  private init(active: MarksInForce, left: Int) { (self.active, self.left) = (active, left) }
+
+  private mutating func pass(_ op: StoredOp) {
+    guard let change = active.pass(op), before[change.name] == nil else { return }
+    before[change.name] = .some(change.before)
+  }
+
+  private mutating func add(_ utf8: ArraySlice<UInt8>) {
+    if text.isEmpty || before.contains(where: { active.values[$0] != $1 }) { endText() }
+    if !before.isEmpty { before = [:] }
+    text += utf8
+  }
+
+  private mutating func endText() {
+    if !text.isEmpty {
+      var marks = active.values
+      for (name, value) in before { marks[name] = value }
+      pieces.append(.text(text, marks: marks))
+      left -= marks.count
+    }
+    (text, before) = ([], [:])
   }
 }

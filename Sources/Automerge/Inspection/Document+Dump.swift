@@ -1,7 +1,9 @@
 /// A whole document as JSON, for reading and for comparison with other implementations.
 extension Document {
   /// `heads`; `value` with types, ids, conflicts and marks; `texts` by path; `stats`; and the `changes` in the order of
-  /// this replica, each with its bytes. An object nested deeper than `valueDepthLimit` has the type `…` and no content.
+  /// this replica, each with its bytes. An object nested deeper than `valueDepthLimit` has the type `…` and no content,
+  /// and so has what is left when conflicts inside conflicts, or pieces of a text with very many marks, have taken the
+  /// room.
   /// - Complexity: O(n) in the document and, with changes, in its history.
   public func dump(includingChanges: Bool = true) -> DumpedJSON {
     withCore { core in

@@ -3,8 +3,19 @@ struct DocumentDump {
   let core: DocumentCore
   /// How many objects contain the one that is written.
   private var depth = 0
+  private let room: Room
 
-  init(core: DocumentCore) { self.core = core }
+  /// How much may still be written. The winner of a conflict is written twice, and so is each conflict inside it; and a
+  /// piece of a text names all its marks.
+  private final class Room {
+    var left: Int
+    init(_ left: Int) { self.left = left }
+  }
+
+  init(core: DocumentCore) {
+    self.core = core
+    room = Room(1 << 18 + 4 * core.log.opCount)
+  }
 
   /// One level further in.
   private var inner: DocumentDump {
@@ -13,7 +24,7 @@ struct DocumentDump {
     return inner
   }
 
-  /// An object and everything that is visible in it, down to `Document.valueDepthLimit` levels.
+  /// An object and everything that is visible in it, down to `Document.valueDepthLimit` levels, and while there is room.
   /// - Parameter texts: takes the visible texts by their paths.
   func object(_ id: OpId, path: String, texts: inout [(key: String, value: DumpedJSON)]) -> DumpedJSON {
     .object(members(id, path: path, texts: &texts))
@@ -24,7 +35,7 @@ struct DocumentDump {
   ) -> [(key: String, value: DumpedJSON)] {
     let name = DumpedJSON.string(name(of: id))
     // Writing and freeing the JSON recurses, too.
-    guard depth < Document.valueDepthLimit else { return [("t", .string("…")), ("id", name)] }
+    guard depth < Document.valueDepthLimit, room.left > 0 else { return [("t", .string("…")), ("id", name)] }
     switch core.store[id] {
     case .map(let map):
       var values: [(key: String, value: DumpedJSON)] = []
@@ -70,6 +81,7 @@ struct DocumentDump {
   private func value(_ slot: Slot, path: String, texts: inout [(key: String, value: DumpedJSON)]) -> DumpedJSON? {
     let visible = slot.visible()
     guard let winner = visible.last else { return nil }
+    room.left -= visible.count
     var members = members(winner, in: slot, path: path, texts: &texts)
     if visible.count > 1 {
       // Only the winning value has a path.
@@ -147,7 +159,9 @@ extension DocumentDump {
         ("value", .object(scalar(RawValue(mark.value), mark.value))),
       ])
     }
-    let pieces = tree.pieces(at: .now)
+    guard let pieces = PieceReader.pieces(of: tree, at: .now, marksAtMost: max(0, room.left)) else {
+      return [("marks", .array(marks)), ("spans", .string("…"))]
+    }
     var hasBlock = false
     let spans = pieces.map { piece -> DumpedJSON in
       switch piece {
@@ -155,6 +169,7 @@ extension DocumentDump {
         hasBlock = true
         return .object([("block", block(id))])
       case .text(let utf8, let marks):
+        room.left -= marks.count
         let sorted = marks.sorted { $0.key < $1.key }
         let named = DumpedJSON.object(sorted.map { ($0.key.string, .object(scalar($0.value, $0.value.scalar))) })
         return .object(

@@ -14,7 +14,7 @@ struct MarkReader {
     var active = MarksInForce(at: clock, actors: tree.actors)
     tree.forEachStretch(at: clock) { stretch in
       if case .mark(let op) = stretch {
-        if let name = active.pass(op) { collector.set(name, active.values[name]) }
+        if let name = active.pass(op)?.name { collector.set(name, active.values[name]) }
       } else {
         collector.skip(tree.sums(of: stretch)[unit])
       }

@@ -11,10 +11,10 @@ struct MarksInForce {
 
   init(at clock: Clock, actors: ActorTable) { (self.clock, self.actors) = (clock, actors) }
 
-  /// Applies the beginning or end of a mark. Returns the name if its value changed.
+  /// Applies the beginning or end of a mark. Returns the name, and its value before, if that changed.
   /// - Complexity: O(log n) in the open marks of the name, though this moves their ids
   @discardableResult
-  mutating func pass(_ op: StoredOp) -> MapKey? {
+  mutating func pass(_ op: StoredOp) -> (name: MapKey, before: RawValue?)? {
     guard clock.covers(op.id), !op.successors.contains(where: clock.covers) else { return nil }
     let name: MapKey
     if let begins = op.markName {
@@ -31,7 +31,8 @@ struct MarksInForce {
       ids.remove(at: place(of: begin, in: ids))
       if !ids.isEmpty { open[name] = ids }
     }
-    return settle(name) ? name : nil
+    let before = values[name]
+    return settle(name) ? (name, before) : nil
   }
 
   /// Where an id is among ascending ones, or would be.

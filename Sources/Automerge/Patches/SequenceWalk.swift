@@ -108,7 +108,7 @@ struct SequenceWalk {
 
   private mutating func passMark(_ op: StoredOp) {
     guard isText else { return }
-    let changed = marksBefore.pass(op), changes = marksAfter.pass(op)
+    let changed = marksBefore.pass(op)?.name, changes = marksAfter.pass(op)?.name
     guard let name = changed ?? changes else { return }
     let now = marksAfter.values[name]
     writer.setMark(name, now == marksBefore.values[name] ? nil : now ?? .null)
