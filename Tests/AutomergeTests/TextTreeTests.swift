@@ -33,6 +33,23 @@ struct TextTreeTests {
     #expect(try loaded.textUTF8(obj: text, 0..<mirror.count) == mirror, "seed \(seed)")
   }
 
+  /// A few bytes can make a hundred thousand empty lists.
+  @Test func aSequenceTakesOnlyAsMuchRoomAsItsFirstElementsNeed() throws {
+    let document = Document()
+    let list = try document.putObject(obj: .ROOT, key: "list", ty: .List)
+    func room(_ document: Document) throws -> Int { try document.withCore { try $0.sequence(list).tree.runs.count } }
+    #expect(try room(document) == 2)
+    for count in 0..<100 {
+      let loaded = try Document(document.save())
+      #expect(loaded.brokenInvariant() == nil && document.brokenInvariant() == nil)
+      for each in [loaded, document, document.fork()] {
+        #expect(try room(each) <= max(2, 4 * count) + 32 * (count / 14))
+      }
+      try document.insert(obj: list, index: UInt64(count * 7 % (count + 1)), value: .Int(Int64(count)))
+    }
+    #expect(document.length(obj: list) == 100)
+  }
+
   @Test func measuresAgreeInEveryUnit() throws {
     let document = Document()
     let text = try document.putObject(obj: .ROOT, key: "content", ty: .Text)

@@ -75,6 +75,7 @@ struct TextTreeBuilder {
       tree.leaves[Int(leaf)].next = next
       (leaf, held, sums) = (next, 0, .zero)
     }
+    if tree.slot(leaf, held) == tree.runs.count { tree.growFirstLeaf() }
     tree.runs[tree.slot(leaf, held)] = run
     held += 1
     sums += tree.sums(of: run)

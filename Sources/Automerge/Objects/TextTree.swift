@@ -5,6 +5,8 @@
 final class TextTree {
   static let leafCapacity = 32
   static let nodeCapacity = 32
+  /// How many runs a new tree has room for: a document may have very many sequences of one or no element.
+  private static let firstRoom = 2
   static let none = UInt32.max
 
   struct Leaf: BitwiseCopyable {
@@ -69,11 +71,11 @@ final class TextTree {
 
   init(bytes: TextBytes, actors: ActorTable) {
     (self.bytes, self.actors) = (bytes, actors)
-    runs = Arena(capacity: Self.leafCapacity)
+    runs = Arena(capacity: Self.firstRoom)
     leaves = Arena(capacity: 1)
     nodes = Arena(capacity: 1)
     children = Arena(capacity: Self.nodeCapacity)
-    runs.append(Self.noRun, repeated: Self.leafCapacity)
+    runs.append(Self.noRun, repeated: Self.firstRoom)
     leaves.append(Leaf(parent: 0))
     root = nodes.append(Node(count: 1, isBottom: true))
     children.append(Self.none, repeated: Self.nodeCapacity)
@@ -166,11 +168,15 @@ final class TextTree {
       }
       held = leaves[Int(place.leaf)].count
     }
+    if held + count > runs.count { growFirstLeaf() }
     let from = slot(place.leaf, place.run)
     runs.move(from: from, to: from + count, count: held - place.run)
     leaves[Int(place.leaf)].count = held + count
     if hint.leaf == place.leaf { hint.run = -1 }
   }
+
+  /// Makes more room in the first leaf while it is the only one, up to that of a leaf.
+  func growFirstLeaf() { runs.append(Self.noRun, repeated: min(4 * runs.count, Self.leafCapacity) - runs.count) }
 
   /// Removes one run from its leaf, which must have others.
   func closeGap(_ place: Place) {
