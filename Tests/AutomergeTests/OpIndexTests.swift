@@ -36,6 +36,20 @@ struct OpIndexTests {
     #expect(stretches.leaf(of: 0) == nil, note)
   }
 
+  /// Room for all actors before these would be more than any machine has, and each sequence has an index of its own.
+  @Test func anIndexTakesNoRoomForActorsThatAreNotInIt() {
+    var index = OpIndex.made
+    for actor in [3, 15, 16, 4_000_000_000] as [UInt32] {
+      index.assign(OpId(counter: 5, actor: actor), count: 2, leaf: actor)
+    }
+    index.add(OpStretches([OpStretches.Stretch(start: 1, leaf: 7)], known: 9), actor: 3_000_000_000)
+    for actor in [3, 15, 16, 4_000_000_000] as [UInt32] {
+      #expect(index.leaf(of: OpId(counter: 6, actor: actor)) == actor)
+    }
+    #expect(index.leaf(of: OpId(counter: 4, actor: 3_000_000_000)) == 7)
+    for actor in [0, 14, 17, 99] as [UInt32] { #expect(index.leaf(of: OpId(counter: 5, actor: actor)) == nil) }
+  }
+
   @Test(arguments: UInt64(1)...5) func actorsKeepTheirOrderHoweverManyComeBetween(seed: UInt64) {
     var random = SeededGenerator(seed: seed)
     let actors = ActorTable()

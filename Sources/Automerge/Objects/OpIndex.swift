@@ -4,14 +4,17 @@
 /// the leaf shows whether the element is there.
 struct OpIndex {
   private var actors: [OpStretches] = []
+  /// Those of actors with great numbers: a document may have thousands of actors, and very many sequences of a few of them.
+  private var others: [UInt32: OpStretches] = [:]
+  private static let firstCount = 16
   /// True until the first look-up, which builds the whole index: a document with a single writer never pays for it.
   private(set) var isMadeLater = true
 
   /// The leaf to look in.
   /// - Complexity: O(log n) in the stretches of the actor
   func leaf(of id: OpId) -> UInt32? {
-    guard Int(id.actor) < actors.count else { return nil }
-    return actors[Int(id.actor)].leaf(of: id.counter)
+    if Int(id.actor) < actors.count { return actors[Int(id.actor)].leaf(of: id.counter) }
+    return others.isEmpty ? nil : others[id.actor]?.leaf(of: id.counter)
   }
 
   /// An empty index to fill.
@@ -23,17 +26,29 @@ struct OpIndex {
 
   /// Adds all stretches of an actor; once for each actor.
   mutating func add(_ stretches: OpStretches, actor: Int) {
-    while actors.count <= actor { actors.append(OpStretches()) }
+    guard actor < Self.firstCount else {
+      others[UInt32(actor)] = stretches
+      return
+    }
+    makeRoom(for: actor)
     actors[actor] = stretches
+  }
+
+  private mutating func makeRoom(for actor: Int) {
+    if actor >= actors.count {
+      actors.append(contentsOf: repeatElement(OpStretches(), count: actor + 1 - actors.count))
+    }
   }
 
   /// Records that `leaf` contains the `count` elements from `first` on.
   mutating func assign(_ first: OpId, count: Int, leaf: UInt32) {
     if isMadeLater { return }
     let actor = Int(first.actor)
-    if actor >= actors.count {
-      actors.append(contentsOf: repeatElement(OpStretches(), count: actor + 1 - actors.count))
+    guard actor < Self.firstCount else {
+      others[first.actor, default: OpStretches()].assign(first.counter, to: first.counter + UInt32(count), leaf: leaf)
+      return
     }
+    makeRoom(for: actor)
     actors[actor].assign(first.counter, to: first.counter + UInt32(count), leaf: leaf)
   }
 }
