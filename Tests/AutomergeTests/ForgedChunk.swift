@@ -49,8 +49,8 @@ enum ForgedChunk {
     return Chunk.encode(.document, body: writer.bytes).bytes
   }
 
-  /// The same as a bundle.
-  static func bundle(changes count: Int, message: String) -> Chunk {
+  /// The same as a bundle. Each change depends on all of some changes that are not in it.
+  static func bundle(changes count: Int, message: String, deps: [ChangeHash] = []) -> Chunk {
     typealias Column = ColumnSpec.BundleChange
     var columns = ColumnWriter()
     columns.append(Column.actor, column(UInt64(0), count: count))
@@ -59,9 +59,14 @@ enum ForgedChunk {
     columns.append(Column.maxOp, delta(0, count: count))
     columns.append(Column.time, delta(0, count: count))
     columns.append(Column.message, column(message, count: count))
-    columns.append(Column.dependencyCount, column(UInt64(0), count: count))
+    columns.append(Column.dependencyCount, column(UInt64(deps.count), count: count))
+    if !deps.isEmpty {
+      var indices = DeltaEncoder()
+      for _ in 0..<count { for place in deps.indices { indices.append(Int64(count + place)) } }
+      columns.append(Column.dependencyIndex, indices.finish())
+    }
     var writer = ByteWriter()
-    writer.hashes([])
+    writer.hashes(deps)
     writer.uleb(1)
     writer.actor(ActorId(bytes: [0xaa]))
     columns.writeHeader(to: &writer)

@@ -62,6 +62,19 @@ struct RepeatedStringsTests {
     #expect(isTooMany(error))
   }
 
+  /// A bundle names each dependency by a number, and its changes by 32 bytes each.
+  @Test func aBundleWhoseDepsStandForMuchIsRefusedToAPeer() throws {
+    let deps = (0..<200 as Range<UInt8>).compactMap { ChangeHash(bytes: Array(repeating: $0, count: 32)) }
+    let chunk = ForgedChunk.bundle(changes: 300, message: "", deps: deps)
+    #expect(chunk.body.count < 10_000)
+    var (plenty, little) = (4 << 20, 1 << 20)
+    let changes = try BundleDecoder.decode(chunk, inflating: &plenty)
+    #expect(changes.count == 300 && changes.allSatisfy { $0.header.deps == deps })
+    #expect(plenty <= (4 << 20) - 300 * 32 * deps.count)
+    let error = #expect(throws: LoadError.self) { try BundleDecoder.decode(chunk, inflating: &little) }
+    #expect(isTooMany(error))
+  }
+
   @Test func aMessageWithStringsThatStandForMuchIsNotLight() {
     let heavy = ForgedChunk.document(changes: 4000, message: String(repeating: "m", count: 100_000))
     #expect(heavy.count < IncomingWeight.lightDocumentByteCount)

@@ -28,7 +28,8 @@ enum BundleDecoder {
         tables.changes, actorCount: tables.actors.count, externalCount: tables.external.count, limit: limit)
       try FormatLimits.take(changes.count * FormatLimits.bundleChangeByteCount, from: &budget)
       let rows = try BundleRows(tables.ops, changes: changes, limit: limit)
-      return try BundleWriter(actors: tables.actors, external: tables.external, changes: changes, rows: rows).chunks()
+      return try BundleWriter(actors: tables.actors, external: tables.external, changes: changes, rows: rows)
+        .chunks(taking: &budget)
     } catch {
       throw .format(error)
     }
@@ -65,7 +66,8 @@ extension FormatLimits {
   /// How many more operations or changes a bundle may hold than sixteen for each of its bytes. Run-length encoded
   /// columns could claim any number of them.
   static let bundleOps = 65_536
-  /// What a change of a bundle counts: it is written as a chunk of its own, and decoded.
+  /// What a change of a bundle counts: it is written as a chunk of its own, and decoded. What this does not cover, apart from
+  /// text and messages, counts as well: a bundle names each dependency and actor by a number, and a change by up to 128 bytes.
   static let bundleChangeByteCount = 512
 }
 

@@ -6,7 +6,8 @@ struct BundleWriter {
   let rows: BundleRows
 
   /// One chunk per change, each after those it depends on.
-  func chunks() throws(FormatError) -> [Chunk] {
+  /// - Parameter budget: reduced by what the chunks take beyond what each of them counts anyway
+  func chunks(taking budget: inout Int) throws(FormatError) -> [Chunk] {
     let operations = try operationsByChange()
     var hashes: [ChangeHash?] = Array(repeating: nil, count: changes.count)
     var chunks: [Chunk] = []
@@ -25,6 +26,8 @@ struct BundleWriter {
       var decoded = DecodedChange(hash: Chunk.hash(.change, body: []), header: header, actorList: actors)
       for stretch in rows.stretches[operations[row]] { try decoded.append(stretch.rows, id: stretch.id) }
       let body = ChangeEncoder.body(header, author: change.actor, runs: decoded.runs, of: decoded)
+      let counted = FormatLimits.bundleChangeByteCount + decoded.text.count + (change.message?.utf8.count ?? 0)
+      try FormatLimits.take(max(0, body.count - counted), from: &budget)
       let hash = Chunk.hash(.change, body: body)
       hashes[row] = hash
       chunks.append(Chunk(kind: .change, body: body[...], hash: hash))
