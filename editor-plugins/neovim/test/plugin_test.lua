@@ -168,6 +168,25 @@ test("a note that is wiped out and read again is closed before it is opened", fu
   equal({ "textDocument/didOpen", "textDocument/didClose", "textDocument/didOpen" }, order)
 end)
 
+test("what was meant for a closed buffer does not reach its successor", function(nvim)
+  nvim:note("Tea", { "milk" })
+  local version = nvim:value("note_of.of().version")
+  nvim:lua("vim.cmd('silent write | let name = bufname() | bwipe | execute \"edit\" name')")
+  nvim:wait_told("textDocument/didOpen", 2)
+  nvim:wait("note_of.of().is_open")
+  equal(true, nvim:value("note_of.of().version") > version)
+  local start = { line = 0, character = 0 }
+  local function edit(for_version, rev, text, bytes)
+    nvim:say("notes/edit", { uri = nvim:value("note_of.of().uri"), version = for_version, rev = rev, bytes = bytes,
+      edits = { { range = { start = start, ["end"] = start }, newText = text } } })
+  end
+  -- The service sent the first edit before it read that the buffer was closed.
+  edit(version, 1, "late ", 10)
+  edit(nvim:value("note_of.of().version"), 2, "hot ", 9)
+  nvim:wait("note_of.of().rev == 2")
+  equal({ "hot milk" }, nvim:lines())
+end)
+
 test(":NotesStatus does not take the service's status for the note's", function(nvim)
   nvim:note("Tea")
   nvim:lua("Hold('notes/status') vim.cmd('NotesStatus')")

@@ -36,9 +36,10 @@ enddef
 
 def WhatIsTypedGoesOutAsOneEdit()
   const note = Note('Typed', ['one', 'two'])
+  const version = note.version
   setline(2, 'twö')
   sync.Flush(note, false)
-  Wait('the change', () => Told('textDocument/didChange')[-1].textDocument.version == 3)
+  Wait('the change', () => Told('textDocument/didChange')[-1].textDocument.version == version + 1)
   const change = Told('textDocument/didChange')[-1]
   const range = {start: {line: 1, character: 2}, end: {line: 1, character: 3}}
   assert_equal([{range: range, text: 'ö'}], change.contentChanges)
@@ -328,6 +329,22 @@ def AClosedBufferIsClosed()
   assert_equal({}, buffer.WithURI(note.uri))
 enddef
 
+def WhatWasMeantForAClosedBufferDoesNotReachItsSuccessor()
+  const former = Note('Reopened', ['one'])
+  silent write
+  const version = former.version
+  bwipeout!
+  execute 'edit' former.path
+  Wait('the note', () => !empty(buffer.Of(bufnr())) && buffer.Of(bufnr()).isOpen)
+  const note = buffer.Of(bufnr())
+  assert_true(note.version > version)
+  # The service sent the first edit before it read that the buffer was closed.
+  Edit(note, version, 1, [Insertion(0, 0, 'late ')], 9)
+  Edit(note, note.version, 2, [Insertion(0, 0, 'é')], 6)
+  Wait('the edit', () => note.rev == 2)
+  assert_equal(['éone'], getline(1, '$'))
+enddef
+
 def StoppingIsShutdownThenExit()
   NotesStop
   assert_equal('stopped', service.State())
@@ -356,5 +373,6 @@ verdict.Run([
   ['AServiceThatDiesComesBackAndTheNotesWithIt', AServiceThatDiesComesBackAndTheNotesWithIt],
   ['AServiceThatKeepsDyingIsGivenUpUntilAsked', AServiceThatKeepsDyingIsGivenUpUntilAsked],
   ['AClosedBufferIsClosed', AClosedBufferIsClosed],
+  ['WhatWasMeantForAClosedBufferDoesNotReachItsSuccessor', WhatWasMeantForAClosedBufferDoesNotReachItsSuccessor],
   ['StoppingIsShutdownThenExit', StoppingIsShutdownThenExit],
 ])

@@ -14,6 +14,8 @@ local M = {}
 local remembered_services = 4
 
 local notes = {}
+-- The highest version of a note that was closed. The next one starts above it: what comes late for one is not taken for the other's.
+local last_version = 0
 -- While an edit is being applied, Neovim reports changes that are not the user's.
 local is_applying = false
 -- Called with the note: on_attach, on_detach, on_applied, on_drained, on_cursors, on_published, on_reloaded.
@@ -62,8 +64,7 @@ local function send_change(note, change)
   note.version = note.version + 1
   if note.is_open then
     note.is_open = service.notify("textDocument/didChange", {
-      textDocument = { uri = note.uri, version = note.version }, contentChanges = { change },
-      notes = { rev = note.rev },
+      textDocument = { uri = note.uri, version = note.version }, contentChanges = { change }, notes = { rev = note.rev },
     })
   end
   M.publish(note)
@@ -111,9 +112,7 @@ function M.flush(note, is_forced)
       new = api.nvim_buf_get_lines(buf, above, total - hint.below, true)
     end
   end
-  if not new then
-    above, below, new = 0, 0, apply.lines_of(buf, was_empty)
-  end
+  if not new then above, below, new = 0, 0, apply.lines_of(buf, was_empty) end
   local edit, grown = text.difference(note.shadow, above, below, new, caret_in(buf))
   if edit and mend(note, above, new) then
     edit, grown = text.difference(note.shadow, above, below, new, caret_in(buf))
@@ -301,8 +300,8 @@ function M.attach(buf, uri, id)
   local other = M.with_uri(uri)
   if other and not api.nvim_buf_is_loaded(other.buf) then M.detach(other.buf) end
   note = {
-    buf = buf, id = id or "", uri = uri, path = vim.fn.fnamemodify(api.nvim_buf_get_name(buf), ":p"), version = 1, rev = 0,
-    shadow = { "" }, queue = {}, had = {}, peers = {}, last_seen = 0, is_open = false, was_open = false,
+    buf = buf, id = id or "", uri = uri, path = vim.fn.fnamemodify(api.nvim_buf_get_name(buf), ":p"), version = last_version + 1,
+    rev = 0, shadow = { "" }, queue = {}, had = {}, peers = {}, last_seen = 0, is_open = false, was_open = false,
   }
   take_all(note, "\0")
   note.opened = not vim.bo[buf].modified and table.concat(note.shadow, "\n") or nil
@@ -321,6 +320,7 @@ function M.detach(buf)
   local note = notes[buf]
   if not note then return end
   notes[buf] = nil
+  last_version = math.max(last_version, note.version)
   if note.is_open and not M.with_uri(note.uri) then service.notify("textDocument/didClose", { textDocument = { uri = note.uri } }) end
   if api.nvim_buf_is_valid(buf) then
     apply.reset_options(buf)

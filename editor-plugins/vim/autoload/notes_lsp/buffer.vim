@@ -16,6 +16,8 @@ import autoload 'notes_lsp/workingfile.vim'
 
 # Note by buffer number. A note: {bufnr, id, uri, path, version, rev, shadow, bytes, queue, tick, isOpen, wasOpen, …}.
 var notes: dict<dict<any>> = {}
+# The highest version of a note that was closed. The next one starts above it: what comes late for one is not taken for the other's.
+var lastVersion = 0
 
 export def All(): list<dict<any>>
   return notes->values()
@@ -42,9 +44,9 @@ export def Attach(bufnr: number, uri: string, id: string): dict<any>
     Detach(former.bufnr)
   endif
   final note = {
-    bufnr: bufnr, id: id, uri: uri, path: fnamemodify(bufname(bufnr), ':p'), version: 1, rev: 0, shadow: [''], bytes: 0,
-    queue: [], tick: 0, hint: {}, timer: 0, isOpen: false, wasOpen: false, had: [], lastSeen: 0, peers: [], lateCarets: {},
-    listener: listener_add(OnChange, bufnr), info: {}, fileStamp: [], fileHash: '', isFileNews: false,
+    bufnr: bufnr, id: id, uri: uri, path: fnamemodify(bufname(bufnr), ':p'), version: lastVersion + 1, rev: 0,
+    shadow: [''], bytes: 0, queue: [], tick: 0, hint: {}, timer: 0, isOpen: false, wasOpen: false, had: [], lastSeen: 0,
+    peers: [], lateCarets: {}, listener: listener_add(OnChange, bufnr), info: {}, fileStamp: [], fileHash: '', isFileNews: false,
     read: 0, kept: 0, unread: [], isLate: false, place: {},
   }
   notes[bufnr] = note
@@ -88,6 +90,7 @@ export def Detach(bufnr: number)
     return
   endif
   final note = notes->remove(bufnr)
+  lastVersion = max([lastVersion, note.version])
   timer_stop(note.timer)
   condition.OnDetach(note)
   presence.Clear(note)
