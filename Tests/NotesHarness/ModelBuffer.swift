@@ -138,6 +138,8 @@ public class ModelBuffer {
 
   public func receive(_ method: String, _ params: JSONValue) {
     guard params["uri"]?.stringValue == uri else { return }
+    // It was sent when the editor had another buffer of this file, which it has closed since.
+    if let version = params["version"]?.intValue, let had = had.first, version < had.version { return }
     if ["notes/edit", "notes/check"].contains(method) { opened = nil }
     switch method {
     case "notes/edit":

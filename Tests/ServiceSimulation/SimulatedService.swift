@@ -29,6 +29,8 @@ final class SimulatedService {
   /// What the editor shows; it outlives the service.
   private(set) var buffer: ModelBuffer?
   private var closedText: String?
+  /// The highest version of any buffer that the editor has closed; the next one starts above it, as in the plugins.
+  private(set) var closedVersion = 0
   /// The SHA-256 of what the note is known to have of its file.
   private(set) var knownDigest: String?
   private(set) var isLoaded = false
@@ -181,6 +183,7 @@ final class SimulatedService {
   func closeBuffer() {
     buffer?.close()
     closedText = buffer?.text.string
+    closedVersion = max(closedVersion, buffer?.version ?? 0)
     buffer = nil
   }
 

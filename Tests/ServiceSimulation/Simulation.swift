@@ -188,7 +188,8 @@ public final class Simulation {
   /// An editor opens the note's file.
   func openBuffer(_ service: SimulatedService, of person: SimulatedPerson) {
     guard let bytes = person.disk[path] else { return }
-    let buffer = ModelBuffer(uri: "file://" + path, id: id, text: String(decoding: bytes, as: UTF8.self))
+    let buffer = ModelBuffer(
+      uri: "file://" + path, id: id, text: String(decoding: bytes, as: UTF8.self), version: service.closedVersion + 1)
     service.show(buffer, reattach: false)
   }
 

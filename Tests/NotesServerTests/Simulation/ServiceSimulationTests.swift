@@ -172,6 +172,26 @@ extension ServiceSimulationTests {
     try await simulation.settle()
   }
 
+  /// The edit is on its way to the editor when that closes the buffer and opens the file again.
+  @Test func anEditForABufferThatWasClosedDoesNotChangeTheNextOne() async throws {
+    let simulation = Simulation(seed: 1)
+    try await simulation.begin()
+    let person = simulation.people[0]
+    let (first, second) = (person.services[0], person.start(random: &simulation.random))
+    try await simulation.wait(for: "the second service") { second.isLoaded && !second.repo.siblings.isEmpty }
+    simulation.openBuffer(second, of: person)
+    await simulation.pass(.seconds(3))
+    first.hang(for: .seconds(2))
+    let other = try #require(second.buffer)
+    other.edit(0..<0, with: simulation.newWord(of: person.name) + "\n")
+    other.flush()
+    await simulation.pass(.milliseconds(500))
+    #expect(first.documentText(simulation.id) == other.text.string && first.editorIsBehind)
+    first.closeBuffer()
+    simulation.openBuffer(first, of: person)
+    try await simulation.settle()
+  }
+
   /// The second service finds what the first one's editor can undo in the store.
   @Test(arguments: [false, true]) func aDeletionThatIsUndoneInTwoEditorsBringsTheWordBackOnce(
     isFirstKilled: Bool
