@@ -257,7 +257,7 @@ final class EditorBuffers {
     binding.finishComparing()
     binding.countWords()
     binding.detach()
-    closed(binding.place, binding.undo.item)
+    closed(binding.place, binding.undo.closedItem)
     service.fileSync.watch(binding.handle)
     service.fileSync.plan(binding.handle, text: binding.note.content)
   }

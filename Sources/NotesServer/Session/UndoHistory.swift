@@ -78,7 +78,12 @@ final class UndoHistory {
   /// The undo history to store; nil if there will never be any. Before the person has typed, it records the change at
   /// which their typing begins: if the service is killed before it stores a group, the words are in the journal, and
   /// can still be undone.
-  var item: StoredItem? {
+  var item: StoredItem? { item(isOfClosed: false) }
+
+  /// The same for a buffer that the editor has closed.
+  var closedItem: StoredItem? { item(isOfClosed: true) }
+
+  private func item(isOfClosed: Bool) -> StoredItem? {
     guard !isLoading, binding.mayWrite || !groups.undoable.isEmpty || !groups.redoable.isEmpty else {
       return nil
     }
@@ -87,7 +92,7 @@ final class UndoHistory {
     return UndoRecord(
       groups: groups, time: service.clock.date,
       written: UndoRecord.Written(actor: document.actor, count: changeCount(of: document.actor)),
-      object: binding.note.textObject
+      object: binding.note.textObject, isOfClosed: isOfClosed
     ).item(binding.key, run: record)
   }
 
@@ -157,10 +162,10 @@ final class UndoHistory {
     groups = UndoGroups()
   }
 
-  /// Adds what the process did after it had last stored the record: it may have been killed.
+  /// Adds what the process did after it had last stored the record, unless the editor had closed the note: it may have been killed.
   private func completed(_ record: UndoRecord) -> UndoRecord {
     var record = record
-    if record.written.actor != handle.document.actor {
+    if !record.isOfClosed, record.written.actor != handle.document.actor {
       record.groups.extend(
         record.written, to: changeCount(of: record.written.actor), date: record.time.milliseconds)
     }

@@ -13,6 +13,8 @@ struct UndoRecord {
   var written: Written
   /// The text object, if another one may replace it.
   var object: String?
+  /// Whether the editor had closed the note: what the process changed after that, another program had written to the file.
+  var isOfClosed = false
 
   /// The author that wrote in that process, and how many of the document's changes were this author's.
   struct Written: Hashable {
@@ -41,7 +43,7 @@ struct UndoRecord {
     let record = CBOR.record([
       "time": .integer(time.milliseconds), "undo": undo, "redo": redo, "actor": .integer(index(of: written.actor)),
       "number": .integer(written.count), "actors": .array(actors.map { .bytes($0.data) }),
-      "object": object.map(CBOR.text),
+      "object": object.map(CBOR.text), "closed": isOfClosed ? true : nil,
     ])
     return StoredItem(key: Self.prefix(note) + [run], data: Data(record.encoded()))
   }
@@ -69,11 +71,13 @@ struct UndoRecord {
     self.init(
       groups: UndoGroups(undoable: groups("undo"), redoable: groups("redo")),
       time: Date(milliseconds: record["time"]?.integer ?? 0),
-      written: Written(actor: author, count: count), object: record["object"]?.text)
+      written: Written(actor: author, count: count), object: record["object"]?.text,
+      isOfClosed: record["closed"]?.bool ?? false)
   }
 
-  init(groups: UndoGroups, time: Date, written: Written, object: String?) {
+  init(groups: UndoGroups, time: Date, written: Written, object: String?, isOfClosed: Bool = false) {
     (self.groups, self.time, self.written, self.object) = (groups, time, written, object)
+    self.isOfClosed = isOfClosed
   }
 
   /// Merges several processes' records: everything that can be undone, in the order of time, and what the last one

@@ -27,7 +27,11 @@ struct UndoRecordTests {
     let read = try #require(UndoRecord(item.data))
     #expect(read.groups.undoable == record.groups.undoable && read.groups.redoable == record.groups.redoable)
     #expect(read.written == record.written && read.time == record.time)
+    #expect(!read.isOfClosed)
     for count in 0..<item.data.count { #expect(UndoRecord(item.data.prefix(count)) == nil) }
+    var closed = record
+    closed.isOfClosed = true
+    #expect(UndoRecord(closed.item(key, run: "aa").data)?.isOfClosed == true)
   }
 
   @Test func severalProcessesLeaveOneRowOfGroups() {

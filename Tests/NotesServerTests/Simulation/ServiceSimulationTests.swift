@@ -224,6 +224,23 @@ extension ServiceSimulationTests {
     #expect(person.services[1].documentText(simulation.id) == "start\ntea\n")
   }
 
+  /// The first service goes on to merge the file, and so changes the note after it stored what its editor can undo.
+  @Test func whatAProgramWroteAfterAnEditorClosedTheNoteIsNotUndoneWithItsTyping() async throws {
+    let simulation = Simulation(seed: 1)
+    try await simulation.begin()
+    let person = simulation.people[0]
+    try await deleteTheWord(in: person.services[0], simulation)
+    person.services[0].closeBuffer()
+    await simulation.pass(.seconds(1))
+    person.disk.write(simulation.path, Array("tea\nmilk\n".utf8), by: "another program")
+    try await simulation.wait(for: "the milk") {
+      person.services[0].documentText(simulation.id) == "tea\nmilk\n"
+    }
+    try await openNote(of: person, simulation)
+    try await undo(in: person.services[1], simulation)
+    #expect(person.services[1].documentText(simulation.id) == "start\ntea\nmilk\n")
+  }
+
   private func deleteTheWord(in service: SimulatedService, _ simulation: Simulation) async throws {
     let buffer = try #require(service.buffer)
     buffer.edit(6..<6, with: "tea\n")
