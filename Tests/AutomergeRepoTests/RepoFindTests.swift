@@ -11,11 +11,8 @@ struct RepoFindTests {
   @AutomergeRepo
   private final class Policy: ShareAuthorizing {
     var grants: [PeerId: Access] = [:]
-    /// Those that may create documents here; nil for all.
-    var makers: Set<PeerId>?
     func announce(_ document: DocumentId, to peer: PeerId) -> Bool { (grants[peer] ?? .none) > .none }
     func access(_ document: DocumentId, for peer: PeerId) -> Access { grants[peer] ?? .none }
-    func mayCreate(_ document: DocumentId, _ peer: PeerId) -> Bool { makers?.contains(peer) ?? true }
   }
 
   private func id() throws -> DocumentId { try #require(DocumentId(bytes: Array(1...16))) }
@@ -243,28 +240,6 @@ struct RepoFindTests {
           .document(.init(senderId: PeerId("a"), targetId: PeerId("b"), documentId: id, content: .unavailable))
         ])
     }
-  }
-
-  @Test @AutomergeRepo func aPeerWhoseDocumentIsNotTakenIsToldSo() async throws {
-    let world = RepoWorld(random: RandomSource(SeededGenerator(seed: 11)))
-    let policy = Policy()
-    policy.grants = [PeerId("ben"): .write, PeerId("ana"): .write]
-    policy.makers = [PeerId("ana")]
-    let server = world.start("server", policy: policy)
-    let ben = world.start("ben")
-    let handle = try ben.create(try .note("milk"))
-    world.connect("ben", "server")
-    try await world.clock.run(until: "ben is told") { handle.limits(of: PeerId("server")).isLacking }
-    #expect(server.handles.isEmpty && !handle.inSync(with: PeerId("server")))
-    // Once a peer that may make documents has brought it, the server takes what Ben writes.
-    let ana = world.start("ana")
-    try await ana.import(doc: handle.document.fork(), id: handle.id)
-    world.connect("ana", "server")
-    try handle.splice(0, "oat ")
-    try await world.clock.run(until: "all have it") {
-      handle.inSync(with: PeerId("server")) && server.handle(of: handle.id) != nil
-    }
-    #expect(try server.handle(of: handle.id)?.document.content() == "oat milk")
   }
 
   @Test @AutomergeRepo func grantsBeginAndEndSharing() async throws {

@@ -68,12 +68,16 @@ extension ExchangeTests {
     #expect(result["id"]?.stringValue == note.id)
     #expect(result["notes"]?.arrayValue?.count == 1)
     #expect(read(result["path"]?.stringValue) == "milk\n")
-    #expect(result["skipped"] == nil)
+    #expect(result["skipped"] == nil && result["leftOut"] == "a damaged part of the file")
     // A document of the directory that is no note, here because nothing of it can be read, is counted.
     try FileManager.default.createDirectory(
       atPath: "\(folder)/3B/wAK2fZ3Nrgn9HRBb9yvNx9xXKX/snapshot", withIntermediateDirectories: true)
     let skipping = try imported(folder, into: process)
-    #expect(skipping["skipped"] == 1 && skipping["warning"] == "Left out 1 other document of the directory: not a note")
+    #expect(skipping["skipped"] == 1 && skipping["warning"] == "Left out a damaged part of the file")
+    // Without the damaged chunk, it is also said.
+    try FileManager.default.removeItem(atPath: (path as NSString).deletingLastPathComponent + "/damaged")
+    let intact = try imported(folder, into: process)
+    #expect(intact["skipped"] == 1 && intact["warning"] == "Left out 1 other document of the directory: not a note")
     let empty = try other.directory.directory("empty")
     #expect(try process.refusal("notes/import", ["path": .string(empty)])?.kind == "notFound")
   }

@@ -289,12 +289,11 @@ struct DocumentSync {
       links[index].shared.isReadOnly = access < .write
     }
     let awaitsAnswer = isRequest || links[index].awaitsAnswer
-    // During a search, a peer whose changes we refuse counts as one that lacks the document. It is told what comes of the search, or it
-    // would go on waiting for us to take what it has.
+    // During a search, a peer whose changes we refuse counts as one that lacks the document.
     if phase == .ready || (!header.heads.isEmpty && access == .write) {
       links[index].beginExchange(awaitsAnswer: awaitsAnswer)
     } else {
-      links[index].state = .lacking(awaitsAnswer: awaitsAnswer || !header.heads.isEmpty)
+      links[index].state = .lacking(awaitsAnswer: awaitsAnswer)
     }
     return .link(index)
   }
