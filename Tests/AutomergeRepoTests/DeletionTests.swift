@@ -33,6 +33,30 @@ struct DeletionTests {
     #expect(try handle.document.content() == "not gone" && !handle.isStored)
   }
 
+  /// What was changed after the last write began is written no more.
+  @Test @AutomergeRepo func aProgramThatWaitsForTheStoreIsToldOfTheDeletion() async throws {
+    let store = FaultyStorage(InMemoryStorage())
+    let repo = Repo(storage: store)
+    let handle = try repo.create(try .note("gone"))
+    store.holdSaves(of: handle.id.description)
+    async let written: Void = handle.flush()
+    while store.heldSaveCount == 0 { await AutomergeRepo.yield() }
+    try handle.splice(0, "not ")
+    async let waiting = failure(of: handle)
+    // Jobs of the actor run in their order, so the flush waits before the deletion begins.
+    await AutomergeRepo.yield()
+    async let deletion: Void = repo.delete(id: handle.id)
+    store.holdSaves(of: nil)
+    try await written
+    #expect(await waiting == .deleted)
+    try await deletion
+  }
+
+  @AutomergeRepo private func failure(of handle: DocHandle) async -> StorageError? {
+    do throws(StorageError) { try await handle.flush() } catch { return error }
+    return nil
+  }
+
   @Test(arguments: [false, true]) @AutomergeRepo
   func aDeletionThatFailsLeavesTheDocumentAsItIs(changesMeanwhile: Bool) async throws {
     let world = RepoWorld(random: RandomSource(SeededGenerator(seed: 1)))

@@ -134,6 +134,7 @@ final class DocumentStore {
     perform(schedule.receive(.closed))
     await work?.value
     await compaction.finish()
+    progress.problem = .deleted
     progress.resume(all: true)
   }
 

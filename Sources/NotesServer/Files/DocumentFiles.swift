@@ -211,8 +211,21 @@ final class DocumentFiles {
     known[path] = KnownFile(digest: SHA256.hash(data: new), heads: heads, byteCount: new.count)
     told.remove(path)
     // Another program wrote the file between our read and our write. That is merged, and the file written again.
-    guard let others, let merged = try await takeIn(others, MeetingNotesFile(others), path, handle) else { return }
-    if merged != heads { plan(handle, after: Self.writeDelay) }
+    guard let others else { return }
+    if let merged = try await takeIn(others, MeetingNotesFile(others), path, handle) {
+      if merged != heads { plan(handle, after: Self.writeDelay) }
+    } else {
+      known[path] = nil
+      try await putBack(others, path, over: new)
+    }
+  }
+
+  /// Writes what another program had written and what cannot be merged, unless a program has written the file once more.
+  private func putBack(_ theirs: [UInt8], _ path: String, over ours: [UInt8]) async throws {
+    var (bytes, expected) = (theirs, ours)
+    while let later = try await environment.files.replace(path, bytes, of: expected) {
+      (bytes, expected) = (later, bytes)
+    }
   }
 
   /// Off the loop, because a large document takes time.

@@ -53,14 +53,7 @@ extension ServiceSimulationTests {
 
   /// The store refuses what the first service knows of the file, so the second one must not read the file.
   @Test func wordsThatOneEditorSavesWhileTheStoreFailsStandOnceInTheOther() async throws {
-    let simulation = Simulation(seed: 1)
-    try await simulation.begin()
-    let person = simulation.people[0]
-    person.areLinked = false
-    let (first, second) = (person.services[0], person.start(random: &simulation.random))
-    try await simulation.wait(for: "the second service") { second.isLoaded }
-    simulation.openBuffer(second, of: person)
-    await simulation.pass(.seconds(2))
+    let (simulation, person, first, second) = try await twoServices(areLinked: false)
     (person.disk.failure, person.disk.takesJournals) = (.busy, true)
     let (one, other) = (try #require(first.buffer), try #require(second.buffer))
     // More changes that the file lacks than the service compares in a row.
@@ -91,13 +84,7 @@ extension ServiceSimulationTests {
 
   /// The first service has stored that the note continues in another document, and is killed before it tells the second.
   @Test func bothEditorsGoOnInTheDocumentToWhichAKilledServiceMovedTheNote() async throws {
-    let simulation = Simulation(seed: 1)
-    try await simulation.begin()
-    let person = simulation.people[0]
-    let (first, second) = (person.services[0], person.start(random: &simulation.random))
-    try await simulation.wait(for: "the second service") { second.isLoaded && !second.repo.siblings.isEmpty }
-    simulation.openBuffer(second, of: person)
-    await simulation.pass(.seconds(2))
+    let (simulation, person, first, second) = try await twoServices()
     let old = try #require(first.repo.handles.first { $0.id.description == simulation.id })
     let new = try first.service.makeSuccessor(of: old)
     let buffer = try #require(second.buffer)
@@ -127,13 +114,7 @@ extension ServiceSimulationTests {
   @Test(arguments: [10, 1000]) func wordsOfAKilledServiceReachTheOtherEditorThoughItWasSentNothing(
     milliseconds: Int
   ) async throws {
-    let simulation = Simulation(seed: 1)
-    try await simulation.begin()
-    let person = simulation.people[0]
-    let (first, second) = (person.services[0], person.start(random: &simulation.random))
-    try await simulation.wait(for: "the second service") { second.isLoaded && !second.repo.siblings.isEmpty }
-    simulation.openBuffer(second, of: person)
-    await simulation.pass(.seconds(2))
+    let (simulation, person, first, second) = try await twoServices()
     person.siblingNetwork.isLost = { _, sender, _ in sender == first.name }
     // Nor do other people have them.
     simulation.network.isLost = { _, sender, _ in sender == PeerId(person.name) }
@@ -151,14 +132,7 @@ extension ServiceSimulationTests {
   /// The second service has read the note before the first one's editor wrote to the file, and receives nothing from
   /// the first.
   @Test func wordsThatOneEditorSavedStandOnceIfAnotherOpensTheNoteAgain() async throws {
-    let simulation = Simulation(seed: 1)
-    try await simulation.begin()
-    let person = simulation.people[0]
-    person.areLinked = false
-    let (first, second) = (person.services[0], person.start(random: &simulation.random))
-    try await simulation.wait(for: "the second service") { second.isLoaded }
-    simulation.openBuffer(second, of: person)
-    await simulation.pass(.seconds(2))
+    let (simulation, person, first, second) = try await twoServices(areLinked: false)
     second.closeBuffer()
     await simulation.pass(.seconds(1))
     let buffer = try #require(first.buffer)
@@ -174,13 +148,7 @@ extension ServiceSimulationTests {
 
   /// The edit is on its way to the editor when that closes the buffer and opens the file again.
   @Test func anEditForABufferThatWasClosedDoesNotChangeTheNextOne() async throws {
-    let simulation = Simulation(seed: 1)
-    try await simulation.begin()
-    let person = simulation.people[0]
-    let (first, second) = (person.services[0], person.start(random: &simulation.random))
-    try await simulation.wait(for: "the second service") { second.isLoaded && !second.repo.siblings.isEmpty }
-    simulation.openBuffer(second, of: person)
-    await simulation.pass(.seconds(3))
+    let (simulation, person, first, second) = try await twoServices()
     first.hang(for: .seconds(2))
     let other = try #require(second.buffer)
     other.edit(0..<0, with: simulation.newWord(of: person.name) + "\n")
@@ -239,6 +207,23 @@ extension ServiceSimulationTests {
     try await openNote(of: person, simulation)
     try await undo(in: person.services[1], simulation)
     #expect(person.services[1].documentText(simulation.id) == "start\ntea\nmilk\n")
+  }
+
+  /// A person with two services, whose editors both have the note open.
+  private func twoServices(
+    areLinked: Bool = true
+  ) async throws -> (Simulation, SimulatedPerson, SimulatedService, SimulatedService) {
+    let simulation = Simulation(seed: 1)
+    try await simulation.begin()
+    let person = simulation.people[0]
+    person.areLinked = areLinked
+    let second = person.start(random: &simulation.random)
+    try await simulation.wait(for: "the second service") {
+      second.isLoaded && (!areLinked || !second.repo.siblings.isEmpty)
+    }
+    simulation.openBuffer(second, of: person)
+    await simulation.pass(.seconds(3))
+    return (simulation, person, person.services[0], second)
   }
 
   private func deleteTheWord(in service: SimulatedService, _ simulation: Simulation) async throws {
