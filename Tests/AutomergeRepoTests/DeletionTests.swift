@@ -42,14 +42,13 @@ struct DeletionTests {
     async let written: Void = handle.flush()
     while store.heldSaveCount == 0 { await AutomergeRepo.yield() }
     try handle.splice(0, "not ")
-    async let waiting = failure(of: handle)
-    // Jobs of the actor run in their order, so the flush waits before the deletion begins.
-    await AutomergeRepo.yield()
-    async let deletion: Void = repo.delete(id: handle.id)
+    // Each has begun to wait when the next line runs.
+    let waiting = Task.immediate { @AutomergeRepo in await failure(of: handle) }
+    let deletion = Task.immediate { @AutomergeRepo in try await repo.delete(id: handle.id) }
     store.holdSaves(of: nil)
     try await written
-    #expect(await waiting == .deleted)
-    try await deletion
+    #expect(await waiting.value == .deleted)
+    try await deletion.value
   }
 
   @AutomergeRepo private func failure(of handle: DocHandle) async -> StorageError? {

@@ -10,6 +10,9 @@ public final class ManualClock: RepoClock {
   /// The last one comes first.
   private var actions: [Action] = []
   private var count = 0
+  /// Whether work is under way on another thread that time has to wait for in `run`: on a busy machine a store is read more
+  /// slowly than time passes here.
+  public var standing: @AutomergeRepo () -> Bool = { false }
 
   public nonisolated init() {}
 
@@ -92,11 +95,8 @@ extension ManualClock {
   private static let maximumSpeed = 100
 
   /// Lets tasks run and time pass, as far as `horizon`, until the condition is true. Work on other threads may take any time.
-  ///
-  /// - Parameter standing: whether such work is under way, that time has to wait for.
   public func run(
-    until what: String, horizon: Duration = .seconds(3), standing: @AutomergeRepo () -> Bool = { false },
-    _ condition: @AutomergeRepo () -> Bool
+    until what: String, horizon: Duration = .seconds(3), _ condition: @AutomergeRepo () -> Bool
   ) async throws {
     let (start, computed) = (now, ProcessorTime.ofThisProcess)
     let deadline = ContinuousClock.now + Patience.hang

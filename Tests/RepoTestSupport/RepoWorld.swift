@@ -15,6 +15,12 @@ public final class RepoWorld {
   public init(random: RandomSource) {
     self.random = random
     network = SimulatedNetwork(clock: clock, random: random)
+    clock.standing = { [weak self] in self?.isReading ?? false }
+  }
+
+  /// Whether a repo reads on another thread, unless a test keeps it from reading.
+  private var isReading: Bool {
+    repos.contains { name, repo in repo.isReading && stores[name]?.heldLoadCount == 0 }
   }
 
   /// Starts a repo, over what an earlier one of the same name has stored.

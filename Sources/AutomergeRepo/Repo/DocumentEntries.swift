@@ -21,6 +21,9 @@ package final class DocumentEntries {
   /// Whether the store is being read for this document, which takes long for a large one.
   package func isReading(_ id: DocumentId) -> Bool { byId[id].map { $0.handle == nil } ?? false }
 
+  /// Whether the store is being read for some document.
+  var isReading: Bool { byId.values.contains { $0.handle == nil } }
+
   var ids: some Collection<DocumentId> { byId.keys }
 
   /// In no particular order.

@@ -64,6 +64,9 @@ final class IncomingTurns {
   /// How many messages wait for a turn.
   var waitingCount: Int { waiting.count }
 
+  /// Whether a portion is being read.
+  var isReading: Bool { reading != nil }
+
   var accountCount: Int { accounts.count }
 
   /// Whether a peer has to wait until its budget is balanced.
@@ -139,4 +142,9 @@ final class IncomingTurns {
     let minutes = (Double(seconds) + Double(attoseconds) / 1e18) / 60
     return min(limit, account.left + Int(min(minutes, 10) * Double(limit)))
   }
+}
+
+extension Repo {
+  /// Whether a document or a peer's message is being read on another thread.
+  package var isReading: Bool { connections.turns.isReading || entries.isReading }
 }
