@@ -95,7 +95,7 @@ struct ChangeBatch<Source: TextSource> {
     if let written = flat {
       flat = nil
       segments = 0
-      compose(TextDiff.delta(from: text.allUTF8, to: written.bytes))
+      compose(TextDiff.delta(from: text.allUTF8, to: written.bytes, placement: .withinLines))
     }
     guard head != nil else { return }
     var builder = DeltaBuilder()

@@ -34,7 +34,8 @@ enum TextDiff {
     /// Before the deleted text, where an editor puts what a person types over a selection.
     case beforeDeleted
     /// Where a line that replaces another one stays a line, even if another person wrote lines next to the old one. For
-    /// whole texts, where it is unknown how one line became the other.
+    /// whole texts, where it is unknown how one line became the other; also if the delta is what a buffer or a file lacks, since a
+    /// person may be typing a line between those that it replaces.
     case withinLines
   }
 

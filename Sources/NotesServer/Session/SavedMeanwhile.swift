@@ -47,6 +47,7 @@ extension ThreeWayMerge {
     guard byWords ? before.changedBytes > before.deletedBytes : !before.isIdentity else { return nil }
     let after = TextDiff.delta(from: other, to: text)
     let whole = TextDiff.delta(from: start, to: text)
-    return before.changedBytes + after.changedBytes == whole.changedBytes ? after : nil
+    guard before.changedBytes + after.changedBytes == whole.changedBytes else { return nil }
+    return TextDiff.delta(from: other, to: text, placement: .withinLines)
   }
 }

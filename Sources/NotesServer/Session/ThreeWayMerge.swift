@@ -98,7 +98,10 @@ struct ThreeWayMerge: Sendable {
     if nearest.distance == 0 {
       return FileMerge(splices: [], lacking: nearest.way, base: nearest.isWholeBase ? nearest.base : nil)
     }
-    if isCut(text) { return FileMerge(splices: [], lacking: TextDiff.delta(from: text, to: source.allUTF8)) }
+    if isCut(text) {
+      let lacking = TextDiff.delta(from: text, to: source.allUTF8, placement: .withinLines)
+      return FileMerge(splices: [], lacking: lacking)
+    }
     return FileMerge(base: old(nearest.way), way: nearest.way, document: source.allUTF8, file: text)
   }
 
@@ -252,7 +255,7 @@ struct ThreeWayMerge: Sendable {
       let text = try? note.document.textAt(obj: old, heads: base.heads),
       isFollowed || MovedItem.knows(base.heads, of: old, new: note) || MovedItem.hasAll(of: old, new: note)
     else { return nil }
-    let move = TextDiff.delta(from: Array(text.utf8), to: source.allUTF8)
+    let move = TextDiff.delta(from: Array(text.utf8), to: source.allUTF8, placement: .withinLines)
     let last = base.steps.last.map { $0.composed(with: move) } ?? move
     return TextBase(heads: heads, steps: base.steps.dropLast() + [last], object: now)
   }

@@ -268,6 +268,19 @@ import Testing
     try await ben.wait(for: "the words at the peer") { (try? theirs.document.content()) == "milk, bread, eggs\n" }
   }
 
+  /// It stands between two lines that one line of the other text replaces.
+  @Test func aLineThatIsTypedBeforeTheOtherTextIsShownStaysALine() async throws {
+    let (ben, uri, theirs) = try await opened(try Document.note("tea\nham\nend\n"), "", "tea\nham\nend\n")
+    try theirs.change { document in
+      let text = try document.putObject(obj: .ROOT, key: "content", ty: .Text)
+      try document.spliceText(obj: text, start: 0, delete: 0, value: "milk\nend\n")
+    }
+    try await ben.wait(for: "the other text") { !ben.events("text").isEmpty }
+    ben.change(uri, "tea\neggs\nham\nend\n", version: 2)
+    try await ben.wait(for: "the line at the peer") { (try? theirs.document.content())?.contains("eggs") ?? false }
+    #expect(try theirs.document.content() == "eggs\nmilk\nend\n")
+  }
+
   @Test func aTextThatAPeerChoosesWhileAnotherIsOpenIsShown() async throws {
     let (ben, uri, theirs) = try await opened(try book(["one\n", "two\n"]), "/chapters/1/body", "two\n")
     try await ben.wait(for: "the choice at the peer") { NoteDocument(theirs.document) != nil }

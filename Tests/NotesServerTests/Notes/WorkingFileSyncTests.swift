@@ -177,6 +177,33 @@ import Testing
     #expect(ben.service.notebook[NoteKey(id)]?.fileBase == saved.withLock(\.self))
   }
 
+  /// The editor has read the old text, in which the line stands between two that one new line has replaced in the note.
+  @Test func aLineThatIsTypedWhileTheFileIsWrittenStaysALine() async throws {
+    let ben = ServiceUnderTest(world)
+    try await ben.start()
+    let made = try await ben.request("notes/create", ["title": "Shopping", "text": "tea\nham\nend\n"])
+    let id = try #require(made["id"]?.stringValue.flatMap { DocumentId($0) })
+    let uri = try #require(made["uri"]?.stringValue)
+    let handle = try await ben.handle(of: id)
+    try await ben.wait(for: "quiet") { !ben.service.fileSync.isPlanned(id) }
+    ben.files.onReplace.withLock {
+      $0 = { _ in
+        let typing = Task { @AutomergeRepo in
+          guard ben.binding(uri) == nil else { return }
+          let buffer = ClientBuffer(uri, "tea\nham\nend\n", in: ben)
+          try await ben.wait(for: "the note") { ben.binding(uri) != nil }
+          buffer.replace(4..<4, "eggs\n")
+        }
+        try? await typing.value
+      }
+    }
+    let note = try #require(NoteDocument(handle.document))
+    try handle.change { _ in try note.make([TextSplice(utf8Offset: 0, deleteUTF8: 8, insert: Array("milk\n".utf8))]) }
+    try await ben.service.fileSync.synchronize(handle)
+    try await ben.wait(for: "the line") { ben.text(of: id)?.contains("eggs") ?? false }
+    #expect(ben.text(of: id) == "eggs\nmilk\nend\n")
+  }
+
   /// A large text is merged off the loop. The editor's buffer is told of everything that happens to the note.
   @Test(arguments: [1, 10_000])
   func whatAnotherProgramWroteMeanwhileIsKeptIfAnEditorOpensTheNoteBeforeItIsMerged(lineCount: Int) async throws {

@@ -46,12 +46,14 @@ extension Editor {
     try NotesError.checkIsText(text)
     let handle = try NoteMaker(service: service).document(title: title, text: text)
     let heads = handle.document.heads()
-    let steps = contents.map { [$0.finalNewlineStep, TextDiff.delta(from: $0.text, to: text)] } ?? []
+    let steps = contents.map { contents in
+      [contents.finalNewlineStep, TextDiff.delta(from: contents.text, to: text, placement: .withinLines)]
+    }
     let now = service.clock.date
     let created = NoteDocument(handle.document)?.created ?? now
     var record = NoteRecord(id: handle.id, title: title, created: created, modified: now, path: path)
     record.shape = contents?.shape ?? .plain
-    record.fileBase = TextBase(heads: heads, steps: steps)
+    record.fileBase = TextBase(heads: heads, steps: steps ?? [])
     record.words = Words.count(text)
     service.notebook.remember(record)
     service.fileSync.watch(handle)
