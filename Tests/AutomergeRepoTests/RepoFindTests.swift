@@ -11,8 +11,13 @@ struct RepoFindTests {
   @AutomergeRepo
   private final class Policy: ShareAuthorizing {
     var grants: [PeerId: Access] = [:]
-    func announce(_ document: DocumentId, to peer: PeerId) -> Bool { (grants[peer] ?? .none) > .none }
+    /// Those that may create documents here; nil for all. They are announced to them only.
+    var makers: Set<PeerId>?
+    func announce(_ document: DocumentId, to peer: PeerId) -> Bool {
+      (grants[peer] ?? .none) > .none && mayCreate(document, peer)
+    }
     func access(_ document: DocumentId, for peer: PeerId) -> Access { grants[peer] ?? .none }
+    func mayCreate(_ document: DocumentId, _ peer: PeerId) -> Bool { makers?.contains(peer) ?? true }
   }
 
   private func id() throws -> DocumentId { try #require(DocumentId(bytes: Array(1...16))) }
@@ -240,6 +245,29 @@ struct RepoFindTests {
           .document(.init(senderId: PeerId("a"), targetId: PeerId("b"), documentId: id, content: .unavailable))
         ])
     }
+  }
+
+  @Test(arguments: [false, true]) @AutomergeRepo
+  func aPeerWhoseDocumentIsNotTakenIsToldSo(writesAfterwards: Bool) async throws {
+    let world = RepoWorld(random: RandomSource(SeededGenerator(seed: 11)))
+    let policy = Policy()
+    policy.grants = [PeerId("ben"): .write, PeerId("ana"): .write]
+    policy.makers = [PeerId("ana")]
+    let server = world.start("server", policy: policy)
+    let ben = world.start("ben")
+    let handle = try ben.create(try .note("milk"))
+    world.connect("ben", "server")
+    try await world.clock.run(until: "ben is told") { handle.limits(of: PeerId("server")).isLacking }
+    #expect(server.handles.isEmpty && !handle.inSync(with: PeerId("server")))
+    // Once a peer that may make documents has brought it, they share it.
+    let ana = world.start("ana")
+    let hers = try await ana.import(doc: handle.document.fork(), id: handle.id)
+    try (writesAfterwards ? handle : hers).splice(0, "oat ")
+    world.connect("ana", "server")
+    try await world.clock.run(until: "all have it") {
+      handle.inSync(with: PeerId("server")) && hers.inSync(with: PeerId("server"))
+    }
+    for one in [handle, hers] { #expect(try one.document.content() == "oat milk") }
   }
 
   @Test @AutomergeRepo func grantsBeginAndEndSharing() async throws {

@@ -17,7 +17,8 @@ final class PeerConnections {
     var isHeld = false
     /// Whether many bytes wait to be sent to the peer.
     var isCrowded = false
-    /// The documents that the peer was on when they were released, and that the policy does not announce to it.
+    /// The documents that the peer was on when they were released, and that the policy does not announce to it; and those that it
+    /// offered and may not create.
     var released: Set<DocumentId> = []
     /// The last heads that the peer sent of documents that have been released since.
     var heads: [DocumentId: Set<ChangeHash>] = [:]
@@ -35,6 +36,8 @@ final class PeerConnections {
   static let maximumReleased = 1 << 16
   /// The heads of this many released documents are remembered for a peer.
   static let maximumHeads = 1 << 12
+  /// A peer that is on this many released documents is not told of one that it offered in vain once another peer has brought it.
+  private static let maximumDeclined = 1 << 12
   private static let maximumComplaints = 10
 
   /// How this repo introduces itself to peers.
@@ -124,6 +127,13 @@ final class PeerConnections {
     return true
   }
 
+  /// Records that these peers have a document that was not taken from them.
+  func decline(_ document: DocumentId, of peers: [PeerId]) {
+    for peer in peers where connections[peer]?.released.count ?? 0 < Self.maximumDeclined {
+      connections[peer]?.released.insert(document)
+    }
+  }
+
   /// Records the last heads that these peers sent of a document that is about to be released. A peer that lacks nothing does not
   /// send them again when the document is loaded.
   func remember(_ heads: Set<ChangeHash>, of document: DocumentId, from peers: [PeerId]) {
@@ -137,7 +147,7 @@ final class PeerConnections {
     connections[peer]?.heads.removeValue(forKey: document)
   }
 
-  /// The connected peers that were on the document when it was released, in order. Forgets that they were.
+  /// The connected peers that were on the document when it was released, or offered it in vain, in order. Forgets that they were.
   func resume(_ document: DocumentId) -> [PeerId] {
     all.filter { connections[$0]?.released.remove(document) != nil }
   }

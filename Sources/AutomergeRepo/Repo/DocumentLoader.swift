@@ -79,7 +79,6 @@ struct DocumentLoader {
     repo.attachStore(to: handle, loaded: chunks)
     if isReady {
       announce(handle)
-      resume(handle)
     }
     if isReady, repo.storage != nil { repo.upkeep.catalogues.remember(handle) }
     deliverQueue(of: entry)
@@ -117,12 +116,13 @@ struct DocumentLoader {
     repo.observers.send(.documentOpened(handle))
     repo.entries[handle.id]?.end(with: .found(handle))
     for peer in repo.connections.all { repo.introduce(peer, to: handle) }
+    resume(handle)
   }
 
-  /// Resumes with the peers that were on the document when it was released, and to which the policy does not announce
-  /// it.
+  /// Resumes with the peers that the document was released or not taken from, and to which the policy does not announce it.
   private func resume(_ handle: DocHandle) {
-    for peer in repo.connections.resume(handle.id) {
+    let linked = handle.sync.linkedPeers
+    for peer in repo.connections.resume(handle.id) where !linked.contains(peer) {
       let access = repo.sharing.access(handle.id, for: peer)
       if access > .none { repo.connect(peer, to: handle, access: access) }
     }
@@ -162,6 +162,7 @@ struct DocumentLoader {
     // Peers that were not allowed to create the document may write to it now.
     for peer in linked { handle.receive(.accessChanged(peer, repo.sharing.access(handle.id, for: peer))) }
     for peer in repo.connections.all where !linked.contains(peer) { repo.introduce(peer, to: handle) }
+    resume(handle)
   }
 
   func notFound(_ handle: DocHandle) {
@@ -172,7 +173,10 @@ struct DocumentLoader {
 
   /// Ends a search without a result.
   func discard(_ entry: DocumentEntry) {
-    for peer in entry.handle?.sync.engagedPeers ?? [] { repo.connections.send(.unavailable, on: entry.id, to: peer) }
+    if let sync = entry.handle?.sync {
+      for peer in sync.engagedPeers { repo.connections.send(.unavailable, on: entry.id, to: peer) }
+      repo.connections.decline(entry.id, of: sync.holders)
+    }
     entry.handle?.detach()
     repo.entries[entry.id] = nil
     repo.upkeep.left(entry.id)

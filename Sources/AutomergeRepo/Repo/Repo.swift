@@ -161,16 +161,11 @@ public final class Repo {
     var failure = await released.takeBack(into: self)
     // All at once: a store writes everything that waits in one transaction.
     let attempts = handles.map { handle in
-      Task { () -> StorageError? in
-        do throws(StorageError) {
-          try await handle.flush()
-          return nil
-        } catch {
-          return error
-        }
-      }
+      Task { await Result { () async throws(StorageError) in try await handle.flush() } }
     }
-    for attempt in attempts { failure = await attempt.value ?? failure }
+    for attempt in attempts {
+      if case .failure(let error) = await attempt.value { failure = error }
+    }
     if let failure { throw failure }
   }
 

@@ -137,6 +137,9 @@ struct DocumentSync {
   /// The peers to tell when the search is given up: those that wait, and those that have begun to send the document.
   var engagedPeers: [PeerId] { links.filter { $0.awaitsAnswer || $0.isExchanging }.map(\.peer) }
 
+  /// The peers that have the document, by what they have said.
+  var holders: [PeerId] { links.filter { $0.heads?.isEmpty == false }.map(\.peer) }
+
   /// A peer's last heads; nil if the peer has sent none.
   func heads(of peer: PeerId) -> Set<ChangeHash>? {
     index(of: peer).flatMap { links[$0].heads }
@@ -289,11 +292,12 @@ struct DocumentSync {
       links[index].shared.isReadOnly = access < .write
     }
     let awaitsAnswer = isRequest || links[index].awaitsAnswer
-    // During a search, a peer whose changes we refuse counts as one that lacks the document.
+    // During a search, a peer whose changes we refuse counts as one that lacks the document. It is told what comes of the search, or it
+    // would go on waiting for us to take what it has.
     if phase == .ready || (!header.heads.isEmpty && access == .write) {
       links[index].beginExchange(awaitsAnswer: awaitsAnswer)
     } else {
-      links[index].state = .lacking(awaitsAnswer: awaitsAnswer)
+      links[index].state = .lacking(awaitsAnswer: awaitsAnswer || !header.heads.isEmpty)
     }
     return .link(index)
   }
