@@ -3,6 +3,10 @@ import TestSupport
 
 /// Waits on a loopback port for one editor to connect, then exchanges lines with it.
 public final class ControlListener {
+  /// Below those that systems give out: a service of another test may call the former port of a peer that has ended.
+  private static let ports: ClosedRange<UInt16> = 20_000...29_999
+  private static let maximumAttempts = 100
+
   public let port: UInt16
   private let listener: Int32
   private var connection: Int32 = -1
@@ -17,18 +21,27 @@ public final class ControlListener {
     self.listener = listener
     guard listener >= 0 else { throw ProcessError.system(call: "socket", errno: errno) }
     _ = fcntl(listener, F_SETFD, FD_CLOEXEC)
+    for _ in 0..<Self.maximumAttempts {
+      let port = UInt16.random(in: Self.ports)
+      if Self.listens(listener, at: port) {
+        self.port = port
+        return
+      }
+    }
+    port = 0
+    throw ProcessError.system(call: "listen", errno: errno)
+  }
+
+  private static func listens(_ socket: Int32, at port: UInt16) -> Bool {
     var address = sockaddr_in()
     address.sin_family = sa_family_t(AF_INET)
     address.sin_addr.s_addr = UInt32(0x7f00_0001).bigEndian
-    var length = socklen_t(MemoryLayout<sockaddr_in>.size)
-    let code = withUnsafeMutablePointer(to: &address) { pointer in
-      pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { socketAddress in
-        bind(listener, socketAddress, length) == 0 && listen(listener, 1) == 0
-          && getsockname(listener, socketAddress, &length) == 0
+    address.sin_port = port.bigEndian
+    return withUnsafeMutablePointer(to: &address) { pointer in
+      pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+        bind(socket, $0, socklen_t(MemoryLayout<sockaddr_in>.size)) == 0 && listen(socket, 1) == 0
       }
     }
-    port = UInt16(bigEndian: address.sin_port)
-    if !code { throw ProcessError.system(call: "listen", errno: errno) }
   }
 
   deinit {

@@ -1,8 +1,10 @@
 """The common parts of the three drivers: an editor in a terminal of its own, a connection to it, and the loop over the runner's lines."""
+import errno
 import fcntl
 import json
 import os
 import pty
+import random
 import signal
 import socket
 import struct
@@ -77,7 +79,7 @@ class Driver:
 
     def launch(self, command):
         """Starts the editor, whose test script connects to this process."""
-        listener = socket.create_server(("127.0.0.1", 0))
+        listener = self.listener()
         listener.settimeout(patience)
         self.terminal = self.terminal_class(command, {
             "TERM": "screen-256color", "LANG": "C.UTF-8", "LC_ALL": "C.UTF-8", "HOME": self.folder,
@@ -88,6 +90,16 @@ class Driver:
             raise TimeoutError(f"{command[0]} did not come up: {self.terminal.drawn[-600:]}") from None
         self.connection.settimeout(patience)
         listener.close()
+
+    @staticmethod
+    def listener():
+        """Listens below the ports that systems give out: a service of another test may call one that a peer had before."""
+        while True:
+            try:
+                return socket.create_server(("127.0.0.1", random.randrange(20000, 30000)))
+            except OSError as error:
+                if error.errno != errno.EADDRINUSE:
+                    raise
 
     def send(self, message):
         self.connection.sendall(json.dumps(message).encode() + b"\n")
