@@ -44,7 +44,7 @@ extension AuthorsTests {
 
     init(_ name: String, _ ticket: String, _ loop: Loop) async throws {
       person = try await Person.start(name, on: loop, storage: InMemoryStorage())
-      handle = try await person.find(try await person.directory.join(ticket: ticket))
+      handle = try await person.open(ticket)
       host = try #require(person.repo.peers.keys.first)
       handle.document.actor = try Guest.actor(of: person.peerId)
     }

@@ -40,8 +40,8 @@ extension ForgedPresenceTests {
       let (write, read) = (try ticket("write"), try ticket("read"))
       ben = try await Person.start("Ben", on: loop, storage: InMemoryStorage(), listen: nil)
       mallory = try await Person.start("Mallory", on: loop, storage: InMemoryStorage(), listen: nil)
-      bensNote = try await ben.find(try await ben.directory.join(ticket: write))
-      mallorysNote = try await mallory.find(try await mallory.directory.join(ticket: read))
+      bensNote = try await ben.open(write)
+      mallorysNote = try await mallory.open(read)
       host = try #require(ben.repo.peers.keys.first)
       mallorysNote.observe { [weak self] event in
         if case .ephemeral(let message, _) = event { self?.heardByMallory.append(message) }

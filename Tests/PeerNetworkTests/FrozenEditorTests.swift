@@ -51,7 +51,7 @@ extension FrozenEditorTests {
       if kind == "vim" { try ana.session.terminal.press("Escape") }
       try ana.beginTypingAtEnd()
       let eve = try await Person.start("Eve", on: loop, storage: InMemoryStorage(), listen: nil)
-      let handle = try await eve.find(try await eve.directory.join(ticket: ticket))
+      let handle = try await eve.open(ticket)
       let host = try #require(eve.repo.peers.keys.first)
       for (number, attack) in [Self.endless + "\n", Self.relatives, Self.slow].enumerated() {
         try handle.change { document in

@@ -80,7 +80,7 @@ extension HostileGuestTests {
     try await TestLoop.run { loop in
       let guest = try await Person.start("Mallory", on: loop, storage: InMemoryStorage(), listen: nil)
       guest.clock.calendarAhead = calendarAhead
-      let handle = try await guest.find(try await guest.directory.join(ticket: ticket))
+      let handle = try await guest.open(ticket)
       let host = try #require(guest.repo.peers.keys.first)
       try handle.change(body)
       try await eventually("the host has it", on: loop) { handle.inSync(with: host) }
@@ -207,7 +207,7 @@ extension HostileGuestTests {
     let ticket = try #require(shared["ticket"]?.stringValue)
     try await TestLoop.run { loop in
       let guest = try await Person.start("Mallory", on: loop, storage: InMemoryStorage(), listen: nil)
-      let handle = try await guest.find(try await guest.directory.join(ticket: ticket))
+      let handle = try await guest.open(ticket)
       let peer = try #require(guest.repo.peers.keys.first)
       try await eventually("both are on it", on: loop) { handle.inSync(with: peer) }
       let cursors: [CBOR] = [

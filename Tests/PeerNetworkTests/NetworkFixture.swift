@@ -63,6 +63,19 @@ final class Person {
     }
   }
 
+  /// Joins with a ticket, and returns the note. Calls again if the host is a process of its own that was too busy for the few seconds
+  /// of a handshake.
+  func open(_ ticket: String) async throws -> DocHandle {
+    let deadline = ContinuousClock.now + Patience.hang
+    while true {
+      do {
+        return try await find(try await directory.join(ticket: ticket))
+      } catch JoinError.unreachable(_, _) where ContinuousClock.now < deadline {
+        continue
+      }
+    }
+  }
+
   /// Tries again while no connected peer has the document: on a busy machine a connection may be replaced meanwhile.
   func find(_ id: DocumentId) async throws -> DocHandle {
     let deadline = clock.now + Patience.hang

@@ -45,9 +45,7 @@ extension SwappedNamesTests {
       let eve = try await Person.start("Eve", on: loop, storage: InMemoryStorage(), listen: nil)
       let host = PeerId(own)
       let shared = try await ben.directory.join(ticket: ticket)
-      let (benHandle, eveHandle) = (
-        try await ben.find(shared), try await eve.find(try await eve.directory.join(ticket: ticket))
-      )
+      let (benHandle, eveHandle) = (try await ben.find(shared), try await eve.open(ticket))
       // As their services would write.
       for (handle, person) in [(benHandle, ben), (eveHandle, eve)] {
         let author = try #require(Identity.author(of: person.peerId))

@@ -58,7 +58,7 @@ extension UnverifiedChangesTests {
 
       // Eve passes on what Carol never wrote.
       let eve = try await PeerNetworkTests.Person.start("Eve", on: loop, storage: InMemoryStorage(), listen: nil)
-      let handle = try await eve.find(try await eve.directory.join(ticket: ticket))
+      let handle = try await eve.open(ticket)
       let text = try #require(try handle.document.contentId())
       let own = handle.document.actor
       let carolsActor = try #require(try handle.document.blame(obj: text).first?.actor)
