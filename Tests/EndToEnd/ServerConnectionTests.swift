@@ -65,6 +65,17 @@ extension ServerConnectionTests {
     #expect(try server.metrics()["notes_changes_total{direction=\"in\"}"] ?? 0 >= 3)
   }
 
+  /// A person names the server again to publish another note, and need not have the token at hand.
+  @Test func aServerThatIsNamedAgainWithoutATokenKeepsItsOwn() throws {
+    let server = try server()
+    let ana = try connected(NotesUser("Ana"), to: server)
+    #expect(try connect(ana, to: server, token: "")["state"] == "connected")
+    #expect(try server.metrics()["notes_connections{network=\"websocket\"}"] == 1)
+    let anas = try ModelClient(ana, note: try ana.request("notes/create", ["title": "Shopping", "text": "milk\n"]))
+    _ = try ana.request("notes/publish", ["uri": .string(anas.uri), "url": .string(server.websocket)])
+    try ana.waitFor("the server has it") { try isInSync(anas) }
+  }
+
   /// Neither service can call the other, and only Ana knows the server: Ben gets nothing but the ticket.
   @Test func aTicketThatNamesAServerBringsTwoPeopleTogether() throws {
     let server = try server()

@@ -93,12 +93,13 @@ public final class SyncServers: NetworkProvider, NetworkDelegate {
     }
   }
 
-  /// Stays connected to a server from now on, also after a restart. A known server gets the new token.
+  /// Stays connected to a server from now on, also after a restart. A known server gets the new token, or keeps its own if there is
+  /// none.
   public func insert(_ server: KnownServer) async throws(StorageError) {
     var server = server
     if let old = servers[server.peer] {
       server.documents.formUnion(old.documents)
-      if old.url != server.url { sockets.forget(old.url) }
+      if old.url == server.url { server.token = server.token ?? old.token } else { sockets.forget(old.url) }
     }
     servers[server.peer] = server
     if alias != nil { sockets.connect(to: server.url, token: server.token) }
