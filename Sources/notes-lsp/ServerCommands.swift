@@ -29,7 +29,11 @@ struct Connect: ParsableCommand {
           "notes/publish", ["id": try await session.currentId(of: note), "url": result["url"] ?? .string(url)])
         if case .object(var members) = result {
           members["note"] = published["url"]
-          members["ticket"] = published["ticket"]
+          if published["state"] == "connected", let refusal = published["message"] {
+            members["message"] = refusal
+          } else {
+            members["ticket"] = published["ticket"]
+          }
           result = .object(members)
         }
       }

@@ -15,8 +15,10 @@ struct ServerConnectionTests {
   init() throws {
     directory = try TemporaryDirectory()
     let path = directory.file("access.json")
-    try #"{"tokens": {"\#(Self.token)": {"access": "write", "create": true}, "reader": {"access": "read"}}}"#
-      .write(toFile: path, atomically: true, encoding: .utf8)
+    try """
+    {"tokens": {"\(Self.token)": {"access": "write", "create": true}, "reader": {"access": "read"}, "writer": {"access": "write"}}}
+    """
+    .write(toFile: path, atomically: true, encoding: .utf8)
     options = ["--access", path, "--metrics", "127.0.0.1:0"]
   }
 }
@@ -63,6 +65,17 @@ extension ServerConnectionTests {
     #expect(people?.compactMap { $0["peer"]?.stringValue } == [server.websocket])
     #expect(try server.metrics()["notes_connections{network=\"websocket\"}"] == 2)
     #expect(try server.metrics()["notes_changes_total{direction=\"in\"}"] ?? 0 >= 3)
+  }
+
+  @Test func aPersonIsToldThatAServerDoesNotAcceptANewNote() throws {
+    let server = try server()
+    let ben = try NotesUser("Ben").startInitialized()
+    #expect(try connect(ben, to: server, token: "writer")["state"] == "connected")
+    let note = try ModelClient(ben, note: try ben.request("notes/create", ["title": "Shopping", "text": "milk\n"]))
+    let published = try ben.request("notes/publish", ["uri": .string(note.uri), "url": .string(server.websocket)])
+    #expect(published["message"] == "Not published: the server does not accept this note")
+    let status = try ben.request("notes/status", ["uri": .string(note.uri)])["peers"]?.arrayValue?.first
+    #expect(status?["state"] == "refused" && status?["reason"] == "not accepted")
   }
 
   /// A person names the server again to publish another note, and need not have the token at hand.

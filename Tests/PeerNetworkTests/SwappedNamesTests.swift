@@ -44,8 +44,7 @@ extension SwappedNamesTests {
       let ben = try await Person.start("Ben", on: loop, storage: InMemoryStorage(), listen: nil)
       let eve = try await Person.start("Eve", on: loop, storage: InMemoryStorage(), listen: nil)
       let host = PeerId(own)
-      let shared = try await ben.directory.join(ticket: ticket)
-      let (benHandle, eveHandle) = (try await ben.find(shared), try await eve.open(ticket))
+      let (benHandle, eveHandle) = (try await ben.open(ticket), try await eve.open(ticket))
       // As their services would write.
       for (handle, person) in [(benHandle, ben), (eveHandle, eve)] {
         let author = try #require(Identity.author(of: person.peerId))

@@ -20,7 +20,9 @@ public final class RepoWorld {
 
   /// Whether a repo reads on another thread, unless a test keeps it from reading.
   private var isReading: Bool {
-    repos.contains { name, repo in repo.isReading && stores[name]?.heldLoadCount == 0 }
+    repos.contains { name, repo in
+      stores[name]?.heldLoadCount == 0 && (repo.entries.isReading || repo.connections.isReading)
+    }
   }
 
   /// Starts a repo, over what an earlier one of the same name has stored.

@@ -3,7 +3,7 @@ import Logging
 
 /// The connected peers of a repo, and the providers that reach them.
 @AutomergeRepo
-final class PeerConnections {
+package final class PeerConnections {
   /// A connected peer, and the provider that reaches it.
   private struct Connection {
     let provider: any NetworkProvider
@@ -116,6 +116,9 @@ final class PeerConnections {
     order = sorted
     return sorted
   }
+
+  /// Whether a peer's large message is being read on another thread.
+  package var isReading: Bool { turns.isReading }
 
   // MARK: Released documents
 

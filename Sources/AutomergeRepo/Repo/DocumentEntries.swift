@@ -22,7 +22,7 @@ package final class DocumentEntries {
   package func isReading(_ id: DocumentId) -> Bool { byId[id].map { $0.handle == nil } ?? false }
 
   /// Whether the store is being read for some document.
-  var isReading: Bool { byId.values.contains { $0.handle == nil } }
+  package var isReading: Bool { byId.values.contains { $0.handle == nil } }
 
   var ids: some Collection<DocumentId> { byId.keys }
 

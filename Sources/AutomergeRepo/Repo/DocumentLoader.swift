@@ -77,9 +77,7 @@ struct DocumentLoader {
     entry.handle = handle
     repo.upkeep.used(entry.id)
     repo.attachStore(to: handle, loaded: chunks)
-    if isReady {
-      announce(handle)
-    }
+    if isReady { announce(handle) }
     if isReady, repo.storage != nil { repo.upkeep.catalogues.remember(handle) }
     deliverQueue(of: entry)
     if !isReady { search(entry, handle) }

@@ -31,7 +31,7 @@ public final class Repo {
   var stored: StoredDocuments? { storage.map { StoredDocuments(storage: $0) } }
   let logger: Logger
   let observers = Observers<Event>()
-  let connections: PeerConnections
+  package let connections: PeerConnections
   package let entries = DocumentEntries()
   let sharing: DocumentSharing
   private(set) lazy var upkeep = Upkeep(self)

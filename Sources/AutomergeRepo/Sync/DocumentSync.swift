@@ -32,8 +32,7 @@ struct DocumentSync {
     case missed(from: PeerId, access: Access)
     /// A peer has sent its heads, outside of the exchange of changes.
     case told(heads: Set<ChangeHash>, by: PeerId)
-    /// These peers are sent nothing unless they ask or are found to lack something, because relays bring them our
-    /// changes.
+    /// These peers are sent nothing unless they ask or are found to lack something, because relays bring them our changes.
     case idle(Set<PeerId>)
     /// Whether many bytes wait to be sent to the peer. While they do, the peer is told nothing new.
     case crowded(PeerId, Bool)
@@ -85,8 +84,7 @@ struct DocumentSync {
     case rejected(String)
   }
 
-  /// How much one turn sends before the remaining peers have to wait for later turns. Source: PeerProtocol.md,
-  /// "Expensive changes".
+  /// How much one turn sends before the remaining peers have to wait for later turns. Source: PeerProtocol.md, "Expensive changes".
   static let byteCountOfTurn = 256 << 10
 
   /// How many times a peer may ask for everything between two checks. Source: PeerProtocol.md, "Expensive changes".
@@ -235,8 +233,7 @@ struct DocumentSync {
     return phase == .ready && !links[index].isLacking ? send(to: index, document) : []
   }
 
-  /// Takes over what was certainly shared with a peer's store when the document was last in memory, unless more is
-  /// known.
+  /// Takes over what was certainly shared with a peer's store when the document was last in memory, unless more is known.
   mutating func recall(_ peer: PeerId, shared: Data) {
     if index(of: peer) == nil, !departed.contains(peer) { departed.add(peer, shared: shared) }
   }
@@ -292,8 +289,7 @@ struct DocumentSync {
       links[index].shared.isReadOnly = access < .write
     }
     let awaitsAnswer = isRequest || links[index].awaitsAnswer
-    // During a search, a peer whose changes we refuse counts as one that lacks the document. It is told what comes of the search, or it
-    // would go on waiting for us to take what it has.
+    // During a search, a peer whose changes we refuse counts as one that lacks the document, and is told what comes of the search.
     if phase == .ready || (!header.heads.isEmpty && access == .write) {
       links[index].beginExchange(awaitsAnswer: awaitsAnswer)
     } else {

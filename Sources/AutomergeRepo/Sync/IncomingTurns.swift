@@ -143,8 +143,3 @@ final class IncomingTurns {
     return min(limit, account.left + Int(min(minutes, 10) * Double(limit)))
   }
 }
-
-extension Repo {
-  /// Whether a document or a peer's message is being read on another thread.
-  package var isReading: Bool { connections.turns.isReading || entries.isReading }
-}

@@ -46,8 +46,8 @@ extension Editor {
     try NotesError.checkIsText(text)
     let handle = try NoteMaker(service: service).document(title: title, text: text)
     let heads = handle.document.heads()
-    let steps = contents.map { contents in
-      [contents.finalNewlineStep, TextDiff.delta(from: contents.text, to: text, placement: .withinLines)]
+    let steps = contents.map {
+      [$0.finalNewlineStep, TextDiff.delta(from: $0.text, to: text, placement: .withinLines)]
     }
     let now = service.clock.date
     let created = NoteDocument(handle.document)?.created ?? now

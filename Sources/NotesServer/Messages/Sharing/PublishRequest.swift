@@ -7,6 +7,8 @@ import JSONRPC
 struct PublishRequest: SharedNoteRequest {
   static let method = "notes/publish"
   static let adoptsFiles = true
+  /// How long a connected server's answer is awaited.
+  private static let maximumWait: Duration = .seconds(2)
 
   let note: NoteReference
   let server: PeerId
@@ -21,13 +23,33 @@ struct PublishRequest: SharedNoteRequest {
     let record = try await editor.noteOrAdopted(note)
     // Whatever the server sends would count as this person's own.
     try service.checkMayWrite(record.id)
-    _ = try await service.fetch(record.id)
-    return Result(id: record.id, server: try await service.sharing.publish(record.id, on: server))
+    let handle = try await service.fetch(record.id)
+    let connection = try await service.sharing.publish(record.id, on: server)
+    if connection.isConnected { await answer(of: connection.peer, on: handle, by: service.clock) }
+    return Result(id: record.id, server: connection, isRefused: handle.limits(of: connection.peer).isLacking)
+  }
+
+  /// Returns when the server has the note or does not take it, or after `maximumWait`.
+  private func answer(of peer: PeerId, on handle: DocHandle, by clock: any RepoClock) async {
+    let isAnswered = { @AutomergeRepo in handle.inSync(with: peer) || handle.limits(of: peer).isLacking }
+    guard !isAnswered() else { return }
+    var observation: Observation?
+    await OneReply<Void>.wait(otherwise: ()) { reply in
+      observation = handle.observe { _ in if isAnswered() { reply.resume(returning: ()) } }
+      clock.schedule(after: Self.maximumWait) { reply.resume(returning: ()) }
+    }
+    observation?.cancel()
   }
 
   struct Result: RequestResult {
     let id: DocumentId
     let server: ServerConnection
+    let isRefused: Bool
+
+    private var problem: String? {
+      if isRefused { return "Not published: the server does not accept this note" }
+      return server.isConnected ? nil : "Not published yet: \(server.problem ?? "no answer")"
+    }
 
     var json: JSONValue {
       let url = "automerge:\(id)"
@@ -35,7 +57,7 @@ struct PublishRequest: SharedNoteRequest {
       return .object(present: [
         "id": .string(id.description), "url": .string(url), "ticket": .string(ticket),
         "base64": .string(Data(ticket.utf8).base64EncodedString()), "state": .string(server.state),
-        "message": server.isConnected ? nil : .string("Not published yet: \(server.problem ?? "no answer")"),
+        "message": problem.map(JSONValue.string),
       ])
     }
   }
