@@ -178,8 +178,15 @@ private struct PatchedEdit {
     guard text.first != 0x0A, text.last != 0x0A, let lineEnd = text.lastIndex(of: 0x0A) else { return nil }
     let before = tree.operation(at: range.lowerBound - 1, .scalars)
     let behind = tree.operation(at: range.upperBound, .scalars)
-    guard max(before.counter, behind.counter) > counter else { return nil }
+    guard isLater(before, than: counter) || isLater(behind, than: counter) else { return nil }
     return range.lowerBound + text[1..<lineEnd].count { $0 & 0xC0 != 0x80 }
+  }
+
+  /// Whether an element that stays was inserted after an operation; one that the pending operations restore is older than these.
+  private func isLater(_ element: OpId, than counter: UInt32) -> Bool {
+    guard element.counter > counter, after.covers(element) else { return false }
+    guard let transaction = core.transaction, element.actor == transaction.author else { return true }
+    return element.counter < transaction.startOp
   }
 
   private func own(_ object: ObjId) -> ObjId { made[object] ?? object }

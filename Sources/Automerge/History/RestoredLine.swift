@@ -83,7 +83,11 @@ struct RestoredLine {
           // It is being restored, too.
           if stretch.text.contains(0x0A) { return side }
         case (false, false):
-          if !stretch.stays { side.isReplaced = true }
+          // The line ends of what had taken its place are none of its line's.
+          guard stretch.stays else {
+            side.isReplaced = true
+            continue
+          }
           guard let lineEnd = lineEnd(in: stretch, forward) else { continue }
           // Unless it is restored already, as a copy.
           side.isLineEndGone = pieces.visibleCopy(of: lineEnd) == nil
