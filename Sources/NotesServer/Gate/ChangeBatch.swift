@@ -5,6 +5,8 @@
 struct ChangeBatch<Source: TextSource> {
   /// All changes so far, except those of the open run.
   private(set) var change = TextDelta.identity
+  /// Whether a change so far was a whole text or replaced whole lines.
+  private(set) var replacesLines = false
 
   private let source: Source
   private let encoding: PositionEncoding
@@ -32,6 +34,12 @@ struct ChangeBatch<Source: TextSource> {
     var step: TextDelta
   }
 
+  private struct Replacement {
+    var range: Range<Int>
+    var new: [UInt8]
+    var isWholeLines: Bool
+  }
+
   private struct Tail {
     /// An offset in `text`.
     var offset: Int
@@ -53,9 +61,11 @@ struct ChangeBatch<Source: TextSource> {
     switch entry {
     case .fullText(let new):
       finishRun()
+      replacesLines = true
       compose(TextDiff.delta(from: text.allUTF8, to: new, placement: .withinLines))
     case .difference(let difference):
       finishRun()
+      replacesLines = true
       compose(difference)
     case .replace(var range, let new):
       range.start.clamp()
@@ -63,29 +73,38 @@ struct ChangeBatch<Source: TextSource> {
       if flat != nil { return flat?.replace(range, with: new, in: encoding) ?? false }
       if let tail, let start = offset(of: range.start, behind: tail), let end = offset(of: range.end, behind: tail) {
         guard start <= end else { return false }
-        append(start..<end, new, at: text.position(utf8Offset: start, in: encoding), behind: tail)
+        let part = widened(start..<end, new)
+        let first = tail.followsDeletion ? tail.offset + 1 : tail.offset
+        if part.range.lowerBound >= first {
+          append(part, at: text.position(utf8Offset: part.range.lowerBound, in: encoding), behind: tail)
+          return true
+        }
       } else if let head, let start = offset(of: range.start, before: head),
         let end = offset(of: range.end, before: head)
       {
         guard start <= end else { return false }
-        before.append(edit(start..<end, new))
-        self.head = text.position(utf8Offset: start, in: encoding)
-        tail = nil
-      } else {
-        finishRun()
-        segments += way.segments.count + 1
-        if segments > Self.maximumSegments, !change.isIdentity {
-          flat = LineText(text.allUTF8)
-          return flat?.replace(range, with: new, in: encoding) ?? false
+        let part = widened(start..<end, new)
+        if part.range.upperBound <= text.utf8Offset(of: head, in: encoding) {
+          before.append(edit(part))
+          self.head = text.position(utf8Offset: part.range.lowerBound, in: encoding)
+          tail = nil
+          return true
         }
-        let start = text.utf8Offset(of: range.start, in: encoding)
-        let end = range.start == range.end ? start : text.utf8Offset(of: range.end, in: encoding)
-        guard start <= end else { return false }
-        let place = text.position(utf8Offset: start, in: encoding)
-        head = place
-        append(
-          start..<end, new, at: place, behind: Tail(offset: start, old: place, new: place, followsDeletion: false))
       }
+      finishRun()
+      segments += way.segments.count + 1
+      if segments > Self.maximumSegments, !change.isIdentity {
+        flat = LineText(text.allUTF8)
+        return flat?.replace(range, with: new, in: encoding) ?? false
+      }
+      let start = text.utf8Offset(of: range.start, in: encoding)
+      let end = range.start == range.end ? start : text.utf8Offset(of: range.end, in: encoding)
+      guard start <= end else { return false }
+      let part = widened(start..<end, new)
+      let place = text.position(utf8Offset: part.range.lowerBound, in: encoding)
+      head = place
+      append(
+        part, at: place, behind: Tail(offset: part.range.lowerBound, old: place, new: place, followsDeletion: false))
     }
     return true
   }
@@ -95,6 +114,7 @@ struct ChangeBatch<Source: TextSource> {
     if let written = flat {
       flat = nil
       segments = 0
+      replacesLines = true
       compose(TextDiff.delta(from: text.allUTF8, to: written.bytes, placement: .withinLines))
     }
     guard head != nil else { return }
@@ -115,13 +135,38 @@ struct ChangeBatch<Source: TextSource> {
     text = TextView(of: source, through: way)
   }
 
-  private func edit(_ range: Range<Int>, _ new: [UInt8]) -> Edit {
-    Edit(range: range, step: TextDelta(utf8Offset: 0, deleted: text.utf8(range), inserted: new).refined)
+  private mutating func edit(_ part: Replacement) -> Edit {
+    let old = text.utf8(part.range)
+    guard part.isWholeLines else {
+      return Edit(range: part.range, step: TextDelta(utf8Offset: 0, deleted: old, inserted: part.new).refined)
+    }
+    replacesLines = true
+    return Edit(range: part.range, step: TextDiff.delta(from: old, to: part.new, placement: .withinLines))
+  }
+
+  /// How many bytes of its first and last line a change may be widened by, so that a change never costs as much as a text that
+  /// is one line.
+  private static var maximumWidening: Int { 16 << 10 }
+
+  /// The change as one of whole lines if line ends replace line ends, which no typing does: an editor may leave out what the
+  /// first and the last line keep, but each line has to stay one beside another person's line.
+  /// - Complexity: O(log n) and the length of what is replaced; that of two lines if it has line ends
+  private func widened(_ range: Range<Int>, _ new: [UInt8]) -> Replacement {
+    let part = Replacement(range: range, new: new, isWholeLines: false)
+    guard !range.isEmpty, new.contains(0x0A) else { return part }
+    let (start, end) = (text.measure(utf8Offset: range.lowerBound), text.measure(utf8Offset: range.upperBound))
+    guard start.newlines < end.newlines, let first = text.measure(line: start.newlines)?.utf8 else { return part }
+    let endsLine = new.last == 0x0A && text.measure(line: end.newlines)?.utf8 == end.utf8
+    let last = endsLine ? end.utf8 : text.measure(line: end.newlines + 1)?.utf8 ?? text.measure.utf8
+    guard (start.utf8 - first) + (last - end.utf8) <= Self.maximumWidening else { return part }
+    return Replacement(
+      range: first..<last, new: text.utf8(first..<start.utf8) + new + text.utf8(end.utf8..<last), isWholeLines: true)
   }
 
   /// - Parameter start: the position of the range's start in `text`
-  private mutating func append(_ range: Range<Int>, _ new: [UInt8], at start: Position, behind tail: Tail) {
-    after.append(edit(range, new))
+  private mutating func append(_ part: Replacement, at start: Position, behind tail: Tail) {
+    let (range, new) = (part.range, part.new)
+    after.append(edit(part))
     var end = start
     if start.line == tail.old.line { end.character += tail.new.character - tail.old.character }
     end.line += tail.new.line - tail.old.line

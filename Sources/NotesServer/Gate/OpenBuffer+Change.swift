@@ -35,7 +35,8 @@ extension OpenBuffer {
     if gate == .plain {
       self.version = version
       awaitsFullText = false
-      return .splices(plainChange(batch.change, source: source).splices)
+      let placement: TextDiff.Placement = batch.replacesLines ? .withinLines : .beforeDeleted
+      return .splices(plainChange(batch.change, placement: placement, source: source).splices)
     }
     let (mine, theirs) = batch.change.transformed(over: lacking)
     unsentCause = commonCause(of: inFlight)

@@ -51,7 +51,11 @@ extension OpenBuffer {
   }
 
   /// Takes in a plain client's change of its text. Returns the resulting change of the document.
-  mutating func plainChange(_ change: TextDelta, source: some TextSource) -> TextDelta {
+  ///
+  /// - Parameter placement: as for the difference that the change is, or contains
+  mutating func plainChange(
+    _ change: TextDelta, placement: TextDiff.Placement, source: some TextSource
+  ) -> TextDelta {
     guard let offered = inFlight.first?.delta else {
       let (mine, theirs) = change.transformed(over: unsent)
       unsent = theirs
@@ -59,7 +63,7 @@ extension OpenBuffer {
       return mine
     }
     let before = TextView(of: source, through: clientToDocument.inverted).allUTF8
-    if let rest = change.rest(after: offered, of: before) {
+    if let rest = change.rest(after: offered, of: before, placement: placement) {
       let (mine, theirs) = rest.transformed(over: unsent)
       (inFlight, unsent, offer) = ([], theirs, .idle)
       return mine
@@ -75,14 +79,17 @@ extension OpenBuffer {
 
 extension TextDelta {
   /// What this change of `text` does besides making `other`; nil if it does not make `other`.
-  fileprivate func rest(after other: TextDelta, of text: [UInt8]) -> TextDelta? {
+  fileprivate func rest(after other: TextDelta, of text: [UInt8], placement: TextDiff.Placement) -> TextDelta? {
     let (changed, otherwise) = (applied(to: text), other.applied(to: text))
     if changed == otherwise { return .identity }
     let rest = TextDiff.delta(from: otherwise, to: changed)
+    let placed = placement == .beforeDeleted ? rest : TextDiff.delta(from: otherwise, to: changed, placement: placement)
     // A client that ignores versions may have put it somewhere else; then that is where it belongs now.
-    if refined.insertedIfNothingElse == other.insertedIfNothingElse, other.insertedIfNothingElse != nil { return rest }
+    if refined.insertedIfNothingElse == other.insertedIfNothingElse, other.insertedIfNothingElse != nil {
+      return placed
+    }
     guard !rest.deletesSome(ofDeletedBy: other.inverted), rest.changedBytes < refined.changedBytes else { return nil }
-    return rest
+    return placed
   }
 
   /// Everything that it inserts, in order; nil if it deletes something.
