@@ -98,12 +98,16 @@ extension TextDelta {
   /// The part of the delta within a range of the old text, ends included.
   func limited(to part: Range<Int>) -> TextDelta {
     var builder = DeltaBuilder(), offset = 0
-    for segment in segments {
+    for (index, segment) in segments.enumerated() {
       switch segment {
       case .retain(let count):
         builder.retain(count)
         offset += count
-      case .insert(let piece): if part.contains(offset) || offset == part.upperBound { builder.insert(piece) }
+      case .insert(let piece):
+        // At the range's end, what replaces the text behind it is no part of it.
+        var isReplacement = false
+        if index + 1 < segments.count, case .delete = segments[index + 1] { isReplacement = true }
+        if part.contains(offset) || offset == part.upperBound && !isReplacement { builder.insert(piece) }
       case .delete(let piece):
         let end = offset + piece.count
         let lower = min(max(part.lowerBound, offset), end), upper = max(min(part.upperBound, end), lower)

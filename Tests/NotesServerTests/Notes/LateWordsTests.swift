@@ -92,4 +92,20 @@ struct LateWordsTests {
     let forbidden = Set(words.leftOut)
     #expect(Set(new.getHistory()).isDisjoint(with: forbidden))
   }
+
+  /// Ana wrote it between two lines that Carol, who did not know of it, replaced by one.
+  @Test func aLineBetweenThoseThatLateWordsReplaceStaysALine() throws {
+    let (old, text) = try note("tea\nham\nend\n")
+    let new = old.fork()
+    new.actor = Self.actor(9)
+    try write("late Ben\n", before: "end", by: ben, in: old, text)
+    try erase("tea\nham\n", by: carol, in: old, text)
+    try write("milk\n", before: "late", by: carol, in: old, text)
+    try write("eggs\n", before: "ham", by: Self.actor(9), in: new, text)
+
+    let words = LateWords(in: old, notIn: new, isRemoved: { $0 == ben }, isOwn: { $0 == carol })
+    let merged = try #require(try words.withStuckWords(of: old, in: new, text: text))
+    try new.merge(other: merged)
+    #expect(try new.text(obj: text) == "eggs\nmilk\nend\n")
+  }
 }

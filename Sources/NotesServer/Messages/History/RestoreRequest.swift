@@ -22,8 +22,13 @@ struct RestoreRequest: EditorRequest {
     let past = try await PastNote(note, editor)
     try service.checkMayWrite(past.record.id)
     let shown = ShownText(past, editor)
-    var delta = TextDiff.delta(from: shown.source.allUTF8, to: try past.text(at: try past.known(heads)))
-    if let range { delta = delta.limited(to: shown.utf8Range(of: range)) }
+    let text = shown.source.allUTF8
+    var restored = try past.text(at: try past.known(heads))
+    if let range {
+      restored = TextDiff.delta(from: text, to: restored).limited(to: shown.utf8Range(of: range)).applied(to: text)
+    }
+    // An editor may be typing a line between those that are replaced.
+    let delta = TextDiff.delta(from: text, to: restored, placement: .withinLines)
     let message = try message(past, service)
     if let binding = shown.binding {
       try binding.restore(delta.splices, message: message)
