@@ -59,6 +59,28 @@ extension EditorEndTests {
     #expect(try session.user.storedText(of: id).contains("precious words"))
   }
 
+  @Test func theFileHasWhatAPersonTypedWhoLeavesVimWithoutSaving() throws { try leaveUnsaved(VimUnderTest.self) }
+  @Test func theFileHasWhatAPersonTypedWhoLeavesEmacsWithoutSaving() throws { try leaveUnsaved(EmacsUnderTest.self) }
+  @Test(.enabled(if: NeovimUnderTest.isHere, "SKIPPED: needs nvim"))
+  func theFileHasWhatAPersonTypedWhoLeavesNeovimWithoutSaving() throws { try leaveUnsaved(NeovimUnderTest.self) }
+
+  private func leaveUnsaved<Editor: EditorUnderTest>(_ kind: Editor.Type) throws {
+    let editor = try Editor(user: NotesUser("Ana"), seed: 90, maximumDelay: .zero)
+    try editor.createNote("Tea")
+    _ = try editor.waitUntilAttached()
+    try editor.beginTypingAtEnd()
+    try editor.session.terminal.type("precious words")
+    try editor.waitForText("precious words")
+    try editor.endTyping()
+    let program = editor.session.terminal.programProcessId
+    try editor.quit()
+    try editor.session.wait(for: "the end of the editor") { !EditorSession.isRunning(program) }
+    try editor.session.waitForEnd()
+    let user = editor.session.user
+    #expect(try String(contentsOfFile: user.notes + "/Tea.md", encoding: .utf8).contains("precious words"))
+    #expect(try user.run(["find", "precious"]).output.contains("precious words"))
+  }
+
   @Test func emacsOffersToSaveWhatAServiceThatHangsHasNotRead() throws {
     let ana = try EmacsUnderTest(user: NotesUser("Ana"), seed: 94, maximumDelay: .zero)
     try ana.createNote("Tea")

@@ -43,6 +43,7 @@ the answer of the service, by which everything is stored, must do."
       (notes-lsp--guarded "stopping"
         (run-hooks 'notes-lsp--before-stop-hook)
         (notes-lsp--keep-all-words)
+        (when leaving (run-hooks 'notes-lsp--leaving-hook))
         (let ((process (jsonrpc--process link)) answered)
           (jsonrpc-async-request link :shutdown nil :timeout 3
                                  :success-fn (lambda (_)

@@ -27,6 +27,8 @@ struct NoteRecord: Hashable {
   /// Whether other people have written in it since a client last had it open.
   var isUnread = false
   var shape = FileShape.plain
+  /// Whether the working file may lack what the note has: the process that had it open has ended without writing it.
+  var isFileOutdated = false
   /// When the note was deleted; it is removed permanently some time later.
   var deletedSince: Date?
   /// The document that continues the note; the store then keeps this one only for a while.
@@ -125,6 +127,7 @@ extension NoteRecord {
       id: id, item: item, title: title, created: created, modified: modified, path: path, folder: folder)
     (record.agenda, record.textObject, record.words, record.shape) = (agenda, textObject, words, shape)
     (record.documentFiles, record.agendaSeen) = (documentFiles, agendaSeen)
+    record.isFileOutdated = isFileOutdated
     (record.isUnread, record.deletionSeen, record.fileBase, record.seen) = (isUnread, deletionSeen, fileBase, seen)
     return record
   }
@@ -175,6 +178,7 @@ extension NoteRecord {
       "words": .integer(words),
       "unread": .bool(isUnread),
       "shape": shape.cbor,
+      "outdated": isFileOutdated ? .bool(true) : nil,
       "deletionSeen": deletionSeen.map { .integer($0.milliseconds) },
       "deleted": deletedSince.map { .integer($0.milliseconds) },
       "successor": successor.map { .text($0.description) },
@@ -213,6 +217,7 @@ extension NoteRecord {
     case "words": words = value.integer ?? 0
     case "unread": isUnread = value.bool ?? false
     case "shape": shape = FileShape(value)
+    case "outdated": isFileOutdated = value.bool ?? false
     case "deletionSeen": deletionSeen = value.integer.map { Date(milliseconds: $0) }
     case "deleted": deletedSince = value.integer.map { Date(milliseconds: $0) }
     case "successor": successor = value.text.flatMap { DocumentId($0) }

@@ -163,6 +163,40 @@ final class WorkingFileSync: WorkingFilePlanner {
     return max(.zero, min(delay, since + delay * Self.maximumDelays - now))
   }
 
+  /// How long the files may take at the end of this process.
+  private static let finishTime: Duration = .seconds(1)
+
+  /// Call at the end: brings the files up to date that wait for more changes. Those that take too long count as outdated.
+  func finish() async {
+    let waiting = planned.keys.compactMap { environment.repo.handle(of: $0) }
+    guard !waiting.isEmpty else { return }
+    for handle in waiting {
+      planned.removeValue(forKey: handle.id)?.cancel()
+      meetings.examineAll(of: handle.id)
+      for key in notebook.keys(of: handle.id) { notebook.update(key) { $0.isFileOutdated = $0.path != nil } }
+    }
+    await OneReply.wait(otherwise: ()) { reply in
+      environment.clock.schedule(after: Self.finishTime) { reply.resume(returning: ()) }
+      Task { @AutomergeRepo in
+        for handle in waiting {
+          do {
+            try await synchronize(handle, makingFiles: false)
+          } catch {
+            log.warning("The working file of \(handle.id) was not brought up to date: \(error)")
+          }
+        }
+        reply.resume(returning: ())
+      }
+    }
+    for key in waiting.flatMap({ notebook.keys(of: $0.id) }) where notebook[key]?.isFileOutdated ?? false {
+      do {
+        try await notebook.save(key, withBase: false)
+      } catch {
+        log.warning("The store was not told that the working file of \(key.document) is out of date: \(error)")
+      }
+    }
+  }
+
   /// Plans every note in memory. Call when a process that had some of them open has ended.
   func planAll() {
     for handle in environment.repo.handles where notebook[handle.id]?.hasPlace ?? false {

@@ -209,6 +209,7 @@ public final class Session {
     editor.buffers.finishComparing()
     for binding in editor.buffers.bindings { binding.rememberSeen() }
     await service.openFiles.settleAll()
+    await service.fileSync.finish()
     await service.documentFiles.settle()
     await service.elsewhere.settle()
     await service.settleName()
@@ -222,6 +223,7 @@ public final class Session {
       isStored = false
     }
     for binding in editor.buffers.bindings {
+      service.outdatedFiles.examine(binding.key, binding.handle)
       do {
         try await service.notebook.save(binding.key, withBase: false)
         try await service.repo.storage?.commit(

@@ -61,18 +61,3 @@ import Testing
     #expect(try await storedWords(next) == [2])
   }
 }
-
-/// The journal of a killed process; this one has none.
-private struct DeadJournal: JournalAccess {
-  let bytes: [UInt8]
-
-  func append(_ bytes: [UInt8]) -> Int? { nil }
-  func beginSegment() -> Int? { nil }
-  func removeSegments(before number: Int) {}
-  func end() {}
-  func abandon() {}
-  func read(_ run: String) async -> [UInt8]? { bytes }
-  func deadRuns() async -> [String] { ["aa"] }
-  func livingRuns() async -> [String] { [] }
-  func remove(_ run: String) async {}
-}

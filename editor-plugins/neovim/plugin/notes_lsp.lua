@@ -36,6 +36,8 @@ local function load()
     each(function(note)
       note_of.flush(note, false)
       require("notes_lsp.unsent").keep(note)
+      -- The service brings the file of a closed buffer up to date.
+      service.notify("textDocument/didClose", { textDocument = { uri = note.uri } })
     end)()
     service.stop()
   end)

@@ -17,10 +17,12 @@ struct NoteTexts {
     }
   }
 
-  /// The text in memory; otherwise that of the working file, which is at most half a second older.
+  /// The text in memory; otherwise that of the working file, which is at most half a second older, unless it is known to be
+  /// out of date.
   func text(of part: NoteRecord) async -> [UInt8]? {
     let loaded = service.repo.handle(of: part.id)
-    if let handle = part.path == nil ? try? await service.fetch(part.id) : loaded {
+    let isFileUseful = part.path != nil && !part.isFileOutdated
+    if let handle = isFileUseful ? loaded : try? await service.fetch(part.id) {
       // A search reads many notes, and typing must not wait for all of them.
       await AutomergeRepo.yield()
       return NoteDocument(handle.document, item: part.item).map { DocumentText($0).allUTF8 }

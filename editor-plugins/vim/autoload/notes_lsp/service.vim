@@ -6,7 +6,6 @@ vim9script
 #        └──five quick deaths┴──────── dies ◄────────────────┘   (else: starting again after a pause)
 
 import autoload 'notes_lsp/buffer.vim'
-import autoload 'notes_lsp/sync.vim'
 import autoload 'notes_lsp/frames.vim'
 import autoload 'notes_lsp/gate.vim'
 import autoload 'notes_lsp/incoming.vim'
@@ -262,13 +261,7 @@ export def Stop()
   timer_stop(initializeTimer)
   timer_stop(restartTimer)
   const wasReady = state ==# 'ready'
-  for note in buffer.All()
-    sync.Flush(note, false)
-    # A buffer that stays is shown to the next service.
-    if v:exiting != v:null
-      unsent.Keep(note)
-    endif
-  endfor
+  buffer.OnServiceEnds()
   const isRunning = state ==# 'ready' || state ==# 'starting'
   state = 'stopped'
   hasFailed = false
