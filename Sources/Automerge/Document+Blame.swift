@@ -32,12 +32,29 @@ extension Document {
       core.commitPending()
       let tree = try core.text(obj).tree
       core.computeHashes()
-      return core.authors(of: tree, unit: textEncoding.unit, in: range).map { span in
-        let record = core.graph.records[span.row]
-        return BlameSpan(
-          start: UInt64(span.start), end: UInt64(span.end), change: core.graph.hashes[span.row],
-          actor: core.actors[record.actor], timestamp: Date(timeIntervalSince1970: Double(record.time)))
-      }
+      return core.authors(of: tree, unit: textEncoding.unit, in: range).map(core.blame)
+    }
+  }
+
+  /// The same for a text as it was at a past state, from front to back.
+  /// - Complexity: O(n log m) for n runs and spans among m changes.
+  public func blameAt(obj: ObjId, heads: Set<ChangeHash>) throws -> [BlameSpan] {
+    try withCore { core in
+      core.commitPending()
+      let tree = try core.text(obj).tree
+      core.computeHashes()
+      return core.authors(of: tree, unit: textEncoding.unit, at: core.past(heads)).map(core.blame)
+    }
+  }
+
+  /// The authors of the changes that one state has and another one lacks.
+  /// - Complexity: that of finding both states' changes, and O(n) in the document's authors.
+  package func authors(of heads: Set<ChangeHash>, since earlier: Set<ChangeHash>) -> Set<ActorId> {
+    withCore { core in
+      core.commitPending()
+      let (old, new) = (core.past(earlier), core.past(heads))
+      let found = (0..<UInt32(core.actors.count)).filter { new.limit(actor: $0) > old.limit(actor: $0) }
+      return Set(found.map { core.actors[$0] })
     }
   }
 }
@@ -57,10 +74,51 @@ extension Document {
 }
 
 extension DocumentCore {
-  /// Stretches of a part of a text, in some unit, with the row of the change that wrote each. No transaction is pending.
-  fileprivate func authors(
-    of tree: TextTree, unit: TextUnit, in part: Range<UInt64>
-  ) -> [(start: Int, end: Int, row: Int)] {
+  /// A stretch of a text, in some unit, with the row of the change that wrote it.
+  fileprivate typealias AuthoredStretch = (start: Int, end: Int, row: Int)
+
+  fileprivate func blame(_ stretch: AuthoredStretch) -> BlameSpan {
+    let record = graph.records[stretch.row]
+    return BlameSpan(
+      start: UInt64(stretch.start), end: UInt64(stretch.end), change: graph.hashes[stretch.row],
+      actor: actors[record.actor], timestamp: Date(timeIntervalSince1970: Double(record.time)))
+  }
+
+  /// Stretches of a text at a past state. No transaction is pending.
+  fileprivate func authors(of tree: TextTree, unit: TextUnit, at clock: Clock) -> [AuthoredStretch] {
+    lookups.changeLookup.update(from: graph)
+    var stretches: [AuthoredStretch] = [], offset = 0
+    func add(_ length: Int, by row: Int) {
+      if let last = stretches.last, last.row == row {
+        stretches[stretches.count - 1].end += length
+      } else {
+        stretches.append((offset, offset + length, row))
+      }
+      offset += length
+    }
+    tree.forEachStretch(at: clock) { stretch in
+      switch stretch {
+      case .plain(let first, let count, let text):
+        var element = 0, start = text.lowerBound
+        while element < count,
+          let found = lookups.changeLookup.stretch(from: first.advanced(by: element), in: graph)
+        {
+          let length = min(found.count, count - element)
+          let end = element + length == count ? text.upperBound : bytes.advance(start, scalars: length)
+          add(TextSums(bytes.measure(start..<end), elements: length)[unit], by: found.row)
+          (element, start) = (element + length, end)
+        }
+      case .irregular(_, let winner):
+        if let row = lookups.changeLookup.row(of: winner.id) { add(tree.sums(of: stretch)[unit], by: row) }
+      case .mark: break
+      }
+      return true
+    }
+    return stretches
+  }
+
+  /// Stretches of a part of a text. No transaction is pending.
+  fileprivate func authors(of tree: TextTree, unit: TextUnit, in part: Range<UInt64>) -> [AuthoredStretch] {
     lookups.changeLookup.update(from: graph)
     let length = tree.total[unit]
     let part = min(Int(clamping: part.lowerBound), length)..<min(Int(clamping: part.upperBound), length)

@@ -40,6 +40,7 @@ struct BlameTests {
     let text = try document.putObject(obj: .ROOT, key: "text", ty: .Text)
     let fork = document.fork()
     try fork.rename("0b")
+    var states: [Set<ChangeHash>] = []
     for _ in 0..<60 {
       let (one, other) = Bool.random(using: &random) ? (document, fork) : (fork, document)
       let length = one.length(obj: text), start = UInt64.random(in: 0...length, using: &random)
@@ -48,6 +49,7 @@ struct BlameTests {
         value: ["ab", "é", "😀", "x\n"][Int.random(in: 0..<4, using: &random)])
       if Bool.random(using: &random) { one.commitWith(timestamp: Date(timeIntervalSince1970: 0)) }
       if Int.random(in: 0..<4, using: &random) == 0 { try one.merge(other: other) }
+      if one === document { states.append(document.heads()) }
     }
     try document.merge(other: fork)
     let spans = try document.blame(obj: text)
@@ -55,6 +57,10 @@ struct BlameTests {
     #expect(spans.last?.end == document.length(obj: text), "seed \(seed)")
     for (span, next) in zip(spans, spans.dropFirst()) {
       #expect(span.end == next.start && span.change != next.change, "seed \(seed)")
+    }
+    for state in states {
+      let past = try document.forkAt(heads: state)
+      #expect(try document.blameAt(obj: text, heads: state) == past.blame(obj: text), "seed \(seed)")
     }
     for _ in 0..<40 {
       let bounds = (0..<2).map { _ in UInt64.random(in: 0...document.length(obj: text) + 2, using: &random) }.sorted()

@@ -11,7 +11,7 @@ struct DiffRequest: EditorRequest {
   let from: Set<ChangeHash>?
   /// Nil for the present state.
   let to: Set<ChangeHash>?
-  /// Whether lines for a screen are wanted, and the author of the hunks that have none: parts of a state.
+  /// Whether lines for a screen are wanted, and the author of the hunks that have none, if only one person wrote.
   private let wantsLines: Bool
   private let author: String
 
@@ -37,6 +37,7 @@ struct DiffRequest: EditorRequest {
     let to = try self.to.map { heads throws(NotesError) in try past.known(heads) } ?? now
     let (old, new) = (try past.text(at: from), try past.text(at: to))
     var inserted = TextHunk.hunks(of: TextDiff.delta(from: old, to: new)).map(\.range)[...]
+    var spans = Spans(past, to: to)
     var places = TextPlaces(of: new, in: editor.client.encoding)
     let hunks = try TextHunk.hunks(of: TextDiff.delta(from: old, to: new, finest: .lines)).map { hunk in
       let range = PositionRange(
@@ -44,30 +45,59 @@ struct DiffRequest: EditorRequest {
       // Both lists ascend.
       inserted = inserted.drop { $0.upperBound <= hunk.range.lowerBound }
       let parts = inserted.prefix { $0.lowerBound < hunk.range.upperBound }.filter { $0.overlaps(hunk.range) }
-      let writer = to == now ? try writer(of: parts, past) : nil
-      let author = writer.map { actor, changes in
+      let author = try spans.writer(of: parts).map { actor, changes in
         let isVerified = changes.allSatisfy { past.vouching.covers($0, of: document) }
         return past.authors.name(of: actor, isVerified: isVerified)
       }
       return Hunk(range: range, old: hunk.old, new: hunk.new, author: author)
     }
-    return Result(hunks: hunks, lines: wantsLines ? hunks.flatMap { $0.lines(author: author) } : nil)
+    guard wantsLines else { return Result(hunks: hunks, lines: nil) }
+    // Of several people, it is unknown who deleted what.
+    let people = Set(document.authors(of: to, since: from).map { NoteAuthors.person(of: $0) })
+    let other = people.count > 1 ? "" : author
+    return Result(hunks: hunks, lines: hunks.flatMap { $0.lines(author: other) })
   }
 
-  /// The author of most of the text in some parts, and the changes that wrote it; nil if the parts are empty.
-  private func writer(
-    of parts: [Range<Int>], _ past: PastNote
-  ) throws -> (actor: ActorId, changes: Set<ChangeHash>)? {
-    var lengths: [ActorId: Int] = [:], changes: [ActorId: Set<ChangeHash>] = [:]
-    for part in parts {
-      let bytes = UInt64(part.lowerBound)..<UInt64(part.upperBound)
-      for span in try past.document.blame(obj: past.note.content, in: bytes) {
-        lengths[span.actor, default: 0] += Int(span.end - span.start)
-        changes[span.actor, default: []].insert(span.change)
-      }
+  /// Who wrote the parts of a state's text.
+  @AutomergeRepo
+  private struct Spans {
+    private let past: PastNote
+    private let heads: Set<ChangeHash>
+    private let isNow: Bool
+    /// Those of a past state, once they are needed.
+    private var all: [BlameSpan]?
+
+    init(_ past: PastNote, to heads: Set<ChangeHash>) {
+      (self.past, self.heads, isNow) = (past, heads, heads == past.document.heads())
     }
-    let most = lengths.max { ($0.value, $1.key) < ($1.value, $0.key) }
-    return most.map { ($0.key, changes[$0.key] ?? []) }
+
+    /// The author of most of the text in some parts, and the changes that wrote it; nil if the parts are empty.
+    mutating func writer(of parts: [Range<Int>]) throws -> (actor: ActorId, changes: Set<ChangeHash>)? {
+      var lengths: [ActorId: Int] = [:], changes: [ActorId: Set<ChangeHash>] = [:]
+      for part in parts {
+        let part = UInt64(part.lowerBound)..<UInt64(part.upperBound)
+        for span in try spans(in: part) {
+          let bytes = (span.start..<span.end).clamped(to: part)
+          lengths[span.actor, default: 0] += bytes.count
+          changes[span.actor, default: []].insert(span.change)
+        }
+      }
+      let most = lengths.max { ($0.value, $1.key) < ($1.value, $0.key) }
+      return most.map { ($0.key, changes[$0.key] ?? []) }
+    }
+
+    /// - Complexity: O(log n + k) for k of n spans; for a past state, the first time that of all of them
+    private mutating func spans(in part: Range<UInt64>) throws -> ArraySlice<BlameSpan> {
+      if isNow { return try past.document.blame(obj: past.note.content, in: part)[...] }
+      let all = try all ?? past.document.blameAt(obj: past.note.content, heads: heads)
+      self.all = all
+      var low = 0, high = all.count
+      while low < high {
+        let middle = (low + high) / 2
+        if all[middle].end <= part.lowerBound { low = middle + 1 } else { high = middle }
+      }
+      return all[low...].prefix { $0.start < part.upperBound }
+    }
   }
 
   struct Hunk {
