@@ -9,6 +9,32 @@ import Testing
 struct EditorFileCommandTests {}
 
 extension EditorFileCommandTests {
+  @Test func aFileThatWasMovedIsTheNoteWhenVimReadsIt() throws { try readMoved(VimUnderTest.self) }
+  @Test func aFileThatWasMovedIsTheNoteWhenEmacsReadsIt() throws { try readMoved(EmacsUnderTest.self) }
+  @Test(.enabled(if: NeovimUnderTest.isHere, "SKIPPED: needs nvim"))
+  func aFileThatWasMovedIsTheNoteWhenNeovimReadsIt() throws { try readMoved(NeovimUnderTest.self) }
+
+  private func readMoved<Editor: EditorUnderTest>(_ kind: Editor.Type) throws {
+    let user = try NotesUser("Ana")
+    let first = try user.startInitialized()
+    let id = try first.request("notes/create", ["title": "Tea", "text": "green\nblack\n"])["id"]?.stringValue
+    try first.shutdown()
+    let (old, new) = (user.notes + "/Tea.md", user.notes + "/archive/Tea.md")
+    try FileManager.default.createDirectory(atPath: user.notes + "/archive", withIntermediateDirectories: false)
+    let editor = try Editor(user: user, seed: 23, maximumDelay: .zero)
+    try editor.createNote("Other")
+    _ = try editor.waitUntilAttached()
+    // No service watches the new folder.
+    try FileManager.default.moveItem(atPath: old, toPath: new)
+    try editor.give(vim: "edit \(new)", emacs: "(find-file \"\(new)\")")
+    try editor.waitForText("black")
+    try editor.session.wait(for: "the note") { try editor.documentId() == id }
+    #expect(try editor.filePath() == new)
+    #expect(!FileManager.default.fileExists(atPath: old))
+    try editor.quit()
+    try editor.session.waitForEnd()
+  }
+
   /// A saved note of one line in the editor.
   private func savedNote<Editor: EditorUnderTest>(
     _ kind: Editor.Type, seed: UInt64

@@ -188,7 +188,7 @@ elsewhere it keeps a list."
         ;; Before it is shown for the first time.
         (notes-lsp--watch-order)
         (notes-lsp--guarded "opening"
-          (notes-lsp--with-answer (result :notes/list (notes-lsp--empty) :background t)
+          (notes-lsp--with-answer (result :notes/list (list :file path) :background t)
             (when (buffer-live-p buffer)
               (with-current-buffer buffer
                 (unless (or (notes-lsp--current) (null buffer-file-name) (notes-lsp--bytes-p))

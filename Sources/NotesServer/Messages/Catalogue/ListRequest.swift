@@ -15,6 +15,8 @@ struct ListRequest: EditorRequest {
   /// The most lines that the client wants, if it has nothing.
   let count: Int?
   let order: NotesScreen.Order
+  /// The path of a file that the client has read: it may be a note's that was moved there.
+  let file: String?
 
   init(_ params: Parameters) throws(ResponseError) {
     width = try params.widthIfPresent()
@@ -22,11 +24,13 @@ struct ListRequest: EditorRequest {
     count = try params.nonNegativeIntIfPresent("atMost")
     order = try params.choiceIfPresent("order", as: NotesScreen.Order.self) ?? .changed
     query = try params.stringIfPresent("query") ?? ""
+    file = try params.stringIfPresent("file")
     isOfDeleted = try params.boolIfPresent("deleted") ?? false
   }
 
   func perform(for editor: Editor) async throws -> NoteList {
     let service = editor.service
+    if let file { await service.fileSync.movedFiles.found(file) }
     for binding in editor.buffers.bindings { binding.updates.countWords() }
     let all = isOfDeleted ? service.notebook.keysOfDeleted : service.notebook.keysByModification
     let found = query.isEmpty ? all.map { ($0, nil) } : await matches(among: all, service)

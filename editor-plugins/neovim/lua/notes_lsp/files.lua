@@ -106,7 +106,7 @@ function M.on_read(buf)
     attach_read(buf, known[path])
     return
   end
-  service.request("notes/list", vim.empty_dict(), function(answer)
+  service.request("notes/list", { file = path }, function(answer)
     M.know_all((answer.result or {}).notes or {})
     if known[path] and api.nvim_buf_is_loaded(buf) then attach_read(buf, known[path]) end
   end)

@@ -129,7 +129,7 @@ export def OnRead(bufnr: number)
   elseif known->has_key(path) && service.State() !=# 'stopped'
     AttachRead(bufnr, known[path])
   elseif IsWhereNotesLive(path)
-    service.Request('notes/list', {}, (answer) => {
+    service.Request('notes/list', {file: path}, (answer) => {
       KnowAll(answer->get('result', {})->get('notes', []))
       if known->has_key(path) && bufloaded(bufnr)
         AttachRead(bufnr, known[path])
