@@ -10,6 +10,9 @@ public struct PeerId: Hashable, Sendable, Comparable, CustomStringConvertible {
     return PeerId(String(description[..<end]))
   }
 
+  /// Follows the id of a process that speaks over WebSocket, where it cannot prove its key.
+  package static let webSocketSuffix = "/ws"
+
   /// A random id, for a program whose networks do not prove the identity of peers.
   public static func random() -> PeerId { PeerId("peer-" + String(UInt64.random(in: .min ... .max), radix: 36)) }
 

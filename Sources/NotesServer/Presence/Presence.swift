@@ -1,3 +1,5 @@
+import AutomergeRepo
+
 /// The people in each document, and their carets.
 ///
 /// One value for all documents of the process. Events go in with their time, counted from any fixed moment; effects come out.
@@ -64,6 +66,17 @@ struct Presence: Sendable {
     var pending: Pending?
     var lastShown: Duration?
     var mustShow = false
+
+    /// What there is of the same process under its other id: a server relays what a process says under an id of its own, while the
+    /// process itself may be connected, too.
+    func twin(of peer: String) -> Guest? {
+      let suffix = PeerId.webSocketSuffix
+      if peer.hasSuffix(suffix) { return people[String(peer.dropLast(suffix.count))] }
+      return people[peer + suffix]
+    }
+
+    /// Whether a server relays what the process says itself.
+    func isEcho(_ peer: String) -> Bool { peer.hasSuffix(PeerId.webSocketSuffix) && twin(of: peer) != nil }
   }
 
   private struct Guest: Sendable {
@@ -90,11 +103,16 @@ struct Presence: Sendable {
 
   /// All other people in the document, in a steady order.
   func people(in document: String) -> [Person] {
-    (rooms[document]?.people.values.map(\.person) ?? []).sorted { $0.peer < $1.peer }
+    shown(in: document).sorted { $0.peer < $1.peer }
+  }
+
+  private func shown(in document: String) -> [Person] {
+    guard let room = rooms[document] else { return [] }
+    return room.people.filter { !room.isEcho($0.key) }.map(\.value.person)
   }
 
   /// The carets and selections of all other people in the document, in no particular order.
-  func ranges(in document: String) -> [CursorRange] { rooms[document]?.people.values.flatMap(\.person.ranges) ?? [] }
+  func ranges(in document: String) -> [CursorRange] { shown(in: document).flatMap(\.ranges) }
 
   /// Whether to report a change of the text: there are carets to show, and no report of them is due already.
   func tellsWhenTextChanges(in document: String) -> Bool {
@@ -198,8 +216,9 @@ struct Presence: Sendable {
     _ range: CursorRange, _ text: String, by speaker: Speaker, in document: String, at now: Duration,
     _ effects: inout [Effect]
   ) {
-    guard let guest = rooms[document]?.people[speaker.peer], rooms[document]?.ranges != nil,
-      Self.isShort(range), points.allows(Self.owner(of: speaker.peer), isRelayed: speaker.isRelayed, at: now)
+    guard let room = rooms[document], let guest = room.people[speaker.peer], room.ranges != nil,
+      !room.isEcho(speaker.peer), Self.isShort(range),
+      points.allows(Self.owner(of: speaker.peer), isRelayed: speaker.isRelayed, at: now)
     else { return }
     let text = Self.shown(String(String.UnicodeScalarView(text.unicodeScalars.prefix(Self.maximumPointScalars))))
     effects.append(.pointed(document: document, guest.person, range, text: text))
@@ -215,12 +234,13 @@ struct Presence: Sendable {
     let ranges = state.ranges.prefix(Self.maximumRanges).filter(Self.isShort)
     let mark = palette.mark(of: Self.owner(of: peer), name: name, wish: state.color)
     let person = Person(peer: peer, name: name, mark: mark, ranges: ranges)
+    let twin = rooms[document]?.twin(of: peer)
     let isAnnounced =
-      known?.isAnnounced
+      known?.isAnnounced ?? twin?.isAnnounced
       ?? news.allows(Self.owner(of: peer), in: document, isRelayed: speaker.isRelayed, at: now)
     rooms[document, default: Room()].people[peer] = Guest(
       person: person, lastHeard: now, isRelayed: speaker.isRelayed, isAnnounced: isAnnounced)
-    if known == nil, isAnnounced { effects.append(.joined(document: document, person)) }
+    if known == nil, twin == nil, isAnnounced { effects.append(.joined(document: document, person)) }
     if known?.person != person { rooms[document]?.mustShow = true }
   }
 
@@ -254,7 +274,8 @@ struct Presence: Sendable {
   private mutating func remove(_ peer: String, from document: String, _ effects: inout [Effect]) {
     guard let guest = rooms[document]?.people.removeValue(forKey: peer) else { return }
     rooms[document]?.mustShow = true
-    if guest.isAnnounced { effects.append(.left(document: document, guest.person)) }
+    let isGone = rooms[document]?.twin(of: peer) == nil
+    if guest.isAnnounced, isGone { effects.append(.left(document: document, guest.person)) }
   }
 
   /// A link has ended that brought a peer's carets, and those of the peer's other processes. When another of these takes its place, it
@@ -267,7 +288,8 @@ struct Presence: Sendable {
     for key in gone.keys { rooms[document]?.people[key] = nil }
     rooms[document]?.mustShow = true
     // They are one person.
-    if let left = gone.values.filter(\.isAnnounced).map(\.person).min(by: { $0.peer < $1.peer }) {
+    let left = gone.filter { $1.isAnnounced && rooms[document]?.twin(of: $0) == nil }.map(\.value.person)
+    if let left = left.min(by: { $0.peer < $1.peer }) {
       effects.append(.left(document: document, left))
     }
   }

@@ -63,6 +63,40 @@ struct PresenceTests {
     #expect(points("ben", at: .seconds(20), place, "").isEmpty, "not open here")
   }
 
+  /// A server relays what Ben says under another id, since he cannot prove his own there.
+  @Test(arguments: [false, true])
+  func aPersonWhoIsThereDirectlyAndThroughAServerIsShownOnce(isServerFirst: Bool) {
+    var presence = opened()
+    func isNews(_ effect: Presence.Effect) -> Bool {
+      switch effect {
+      case .joined, .left: true
+      default: false
+      }
+    }
+    func receive(_ peer: String, _ payload: PresencePayload, at now: Duration) -> [Presence.Effect] {
+      let isRelayed = peer == "ben/ws"
+      return presence.receive(
+        .received(document: "d", peer: peer, payload, isRelayed: isRelayed), at: now)
+    }
+    let order = isServerFirst ? ["ben/ws", "ben"] : ["ben", "ben/ws"]
+    #expect(receive(order[0], .snapshot(state("Ben")), at: .seconds(1)).count(where: isNews) == 1)
+    #expect(receive(order[1], .snapshot(state("Ben")), at: .seconds(2)).count(where: isNews) == 0)
+    #expect(presence.people(in: "d").map(\.peer) == ["ben"])
+    #expect(presence.ranges(in: "d").count == 1)
+    let point = PresencePayload.point(CursorRange(start: [1], end: [2]), text: "here")
+    let points = ["ben", "ben/ws"].map { peer in
+      receive(peer, point, at: .seconds(3)).count { if case .pointed = $0 { true } else { false } }
+    }
+    #expect(points == [1, 0])
+    // The direct link ends, and Ben is still there.
+    #expect(presence.receive(.disconnected(peer: "ben"), at: .seconds(4)).count(where: isNews) == 0)
+    #expect(presence.people(in: "d").map(\.peer) == ["ben/ws"])
+    #expect(receive("ben", .snapshot(state("Ben")), at: .seconds(5)).count(where: isNews) == 0)
+    #expect(receive("ben/ws", .goodbye, at: .seconds(6)).count(where: isNews) == 0)
+    #expect(receive("ben", .goodbye, at: .seconds(7)).count(where: isNews) == 1)
+    #expect(presence.people(in: "d") == [])
+  }
+
   /// A peer pretends to be many processes, each "in the note", and moves from one to the next.
   @Test func aPersonIsInANoteOnlySoManyTimesAndLeavesRoomForOthers() {
     var presence = opened()
