@@ -33,7 +33,9 @@ struct ExportRequest: EditorRequest {
     path = try params.absolutePath("path")
     replacing = try params.boolIfPresent("replace") ?? false
     guard let format = try params.choiceIfPresent("format", as: Format.self) ?? Format(path: path) else {
-      throw params.invalid("format", "is needed, because the name of the file tells none")
+      throw ResponseError.invalidParams(
+        "\"\((path as NSString).lastPathComponent)\" tells no format. Name one: automerge, meetingnotes, markdown or json."
+      )
     }
     self.format = format
     note = try NoteReference(params)
