@@ -62,7 +62,7 @@ struct ChangeBatch<Source: TextSource> {
     case .fullText(let new):
       finishRun()
       replacesLines = true
-      compose(TextDiff.delta(from: text.allUTF8, to: new, placement: .withinLines))
+      compose(TextDiff.delta(from: text.allUTF8, to: new))
     case .difference(let difference):
       finishRun()
       replacesLines = true
@@ -115,7 +115,7 @@ struct ChangeBatch<Source: TextSource> {
       flat = nil
       segments = 0
       replacesLines = true
-      compose(TextDiff.delta(from: text.allUTF8, to: written.bytes, placement: .withinLines))
+      compose(TextDiff.delta(from: text.allUTF8, to: written.bytes))
     }
     guard head != nil else { return }
     var builder = DeltaBuilder()
@@ -141,7 +141,7 @@ struct ChangeBatch<Source: TextSource> {
       return Edit(range: part.range, step: TextDelta(utf8Offset: 0, deleted: old, inserted: part.new).refined)
     }
     replacesLines = true
-    return Edit(range: part.range, step: TextDiff.delta(from: old, to: part.new, placement: .withinLines))
+    return Edit(range: part.range, step: TextDiff.delta(from: old, to: part.new))
   }
 
   /// How many bytes of its first and last line a change may be widened by, so that a change never costs as much as a text that

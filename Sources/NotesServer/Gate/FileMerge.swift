@@ -27,7 +27,8 @@ struct FileMerge: Hashable, Sendable {
   /// If the base's last line has no line feed, what another program appended comes after what was typed there
   /// meanwhile.
   init(base: [UInt8], way: TextDelta, document: [UInt8], file: [UInt8]) {
-    guard let rest = way.restOfLine(behind: base), let end = TextDiff.delta(from: base, to: file).lineEnd(behind: base)
+    guard let rest = way.restOfLine(behind: base),
+      let end = TextDiff.delta(from: base, to: file, placement: .beforeDeleted).lineEnd(behind: base)
     else {
       self.init(base: base, way: way, document: document, file: file, looksForShared: true)
       return
@@ -44,7 +45,7 @@ struct FileMerge: Hashable, Sendable {
     // A finer comparison keeps letters that an old word and a new one share. If the other side deletes the old word,
     // the new one would lose them.
     let grain: TextTokens.Grain = way.isIdentity ? .scalars : .words
-    let whole = TextDiff.delta(from: base, to: file, finest: grain, placement: .withinLines)
+    let whole = TextDiff.delta(from: base, to: file, finest: grain)
     guard !whole.isIdentity, !way.isIdentity else {
       self.init(splices: whole.splices, lacking: way)
       return
@@ -52,7 +53,7 @@ struct FileMerge: Hashable, Sendable {
     let ours = LineHunk.hunks(from: base, to: document)
     let theirs = LineHunk.hunks(from: base, to: file)
     if looksForShared, let shared = SharedLines.added(to: base, by: ours, and: theirs) {
-      let way = TextDiff.delta(from: shared, to: document, finest: .words, placement: .withinLines)
+      let way = TextDiff.delta(from: shared, to: document, finest: .words)
       self.init(base: shared, way: way, document: document, file: file, looksForShared: false)
       return
     }
@@ -70,15 +71,15 @@ struct FileMerge: Hashable, Sendable {
       }
     }
     result += news
-    let rest = hasRepeats ? TextDiff.delta(from: base, to: result, finest: grain, placement: .withinLines) : whole
+    let rest = hasRepeats ? TextDiff.delta(from: base, to: result, finest: grain) : whole
     let (carried, lacking) = rest.transformed(over: way)
     let merge = LineMerge(
       base: base, ours: document, theirs: hasRepeats ? result : file, ourHunks: ours,
       theirHunks: hasRepeats ? nil : theirs)
     if let merged = merge.whole(insteadOf: carried.applied(to: document), by: way, and: rest) {
       self.init(
-        splices: TextDiff.delta(from: document, to: merged, placement: .withinLines).splices,
-        lacking: TextDiff.delta(from: file, to: merged, placement: .withinLines))
+        splices: TextDiff.delta(from: document, to: merged).splices,
+        lacking: TextDiff.delta(from: file, to: merged))
       return
     }
     guard hasRepeats else {
@@ -90,7 +91,7 @@ struct FileMerge: Hashable, Sendable {
     let merged = carried.applied(to: document)
     self.init(
       splices: carried.splices,
-      lacking: TextDiff.delta(from: file, to: merged, finest: .words, placement: .withinLines))
+      lacking: TextDiff.delta(from: file, to: merged, finest: .words))
   }
 }
 
@@ -161,7 +162,7 @@ struct LineHunk {
     var hunks: [LineHunk] = []
     var offset = 0
     var isOpen = false
-    for segment in TextDiff.delta(from: base, to: text, finest: .lines).segments {
+    for segment in TextDiff.delta(from: base, to: text, finest: .lines, placement: .beforeDeleted).segments {
       if case .retain(let count) = segment {
         offset += count
         isOpen = false

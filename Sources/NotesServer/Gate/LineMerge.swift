@@ -67,8 +67,8 @@ struct LineMerge {
   private func merged(_ chunk: SharedLines.Chunk) -> [UInt8] {
     if chunk.ours == chunk.base || chunk.ours == chunk.theirs { return chunk.theirs }
     if chunk.theirs == chunk.base { return chunk.ours }
-    let way = TextDiff.delta(from: chunk.base, to: chunk.ours, finest: .words, placement: .withinLines)
-    let change = TextDiff.delta(from: chunk.base, to: chunk.theirs, finest: .words, placement: .withinLines)
+    let way = TextDiff.delta(from: chunk.base, to: chunk.ours, finest: .words)
+    let change = TextDiff.delta(from: chunk.base, to: chunk.theirs, finest: .words)
     let finer = change.transformed(over: way).0.applied(to: chunk.ours)
     let merge = LineMerge(base: chunk.base, ours: chunk.ours, theirs: chunk.theirs)
     return merge.tears(finer, by: way, and: change) ? chunk.added : finer

@@ -82,7 +82,7 @@ extension TextDelta {
   fileprivate func rest(after other: TextDelta, of text: [UInt8], placement: TextDiff.Placement) -> TextDelta? {
     let (changed, otherwise) = (applied(to: text), other.applied(to: text))
     if changed == otherwise { return .identity }
-    let rest = TextDiff.delta(from: otherwise, to: changed)
+    let rest = TextDiff.delta(from: otherwise, to: changed, placement: .beforeDeleted)
     let placed = placement == .beforeDeleted ? rest : TextDiff.delta(from: otherwise, to: changed, placement: placement)
     // A client that ignores versions may have put it somewhere else; then that is where it belongs now.
     if refined.insertedIfNothingElse == other.insertedIfNothingElse, other.insertedIfNothingElse != nil {

@@ -28,11 +28,11 @@ extension OpenBuffer {
     guard
       let merged = merge.whole(
         insteadOf: buffer.clientToDocument.applied(to: text), by: base,
-        and: TextDiff.delta(from: old, to: text, placement: .withinLines))
+        and: TextDiff.delta(from: old, to: text))
     else {
       return (buffer, splices)
     }
-    func way(from old: [UInt8]) -> TextDelta { TextDiff.delta(from: old, to: merged, placement: .withinLines) }
+    func way(from old: [UInt8]) -> TextDelta { TextDiff.delta(from: old, to: merged) }
     return (
       OpenBuffer(version: version, encoding: encoding, gate: gate, base: way(from: text)), way(from: document).splices
     )
@@ -44,9 +44,10 @@ extension OpenBuffer {
     if unsent.isIdentity { return false }
     let document = source.allUTF8
     let base = unsent.inverted
-    let fromDocument = TextDiff.delta(from: document, to: text)
+    let fromDocument = TextDiff.delta(from: document, to: text, placement: .beforeDeleted)
     return !fromDocument.deletesSome(ofDeletedBy: base)
-      && fromDocument.changedBytes < TextDiff.delta(from: base.applied(to: document), to: text).changedBytes
+      && fromDocument.changedBytes
+        < TextDiff.delta(from: base.applied(to: document), to: text, placement: .beforeDeleted).changedBytes
   }
 
   /// Opens a buffer whose text has no known base: adds its additional lines to the document, and deletes nothing.
@@ -68,9 +69,11 @@ extension OpenBuffer {
     of document: [UInt8], _ text: [UInt8], isEarlier: Bool
   ) -> (added: TextDelta, lacking: TextDelta) {
     if document == text { return (.identity, .identity) }
-    if document.isEmpty || text.isEmpty { return TextDiff.delta(from: document, to: text).keepingBoth }
+    if document.isEmpty || text.isEmpty {
+      return TextDiff.delta(from: document, to: text, placement: .beforeDeleted).keepingBoth
+    }
     if isEarlier {
-      let more = TextDiff.delta(from: text, to: document)
+      let more = TextDiff.delta(from: text, to: document, placement: .beforeDeleted)
       if more.keepsLines(of: text) { return (.identity, more) }
     }
     func ending(_ bytes: [UInt8]) -> TextDelta {
@@ -78,7 +81,7 @@ extension OpenBuffer {
     }
     let (documentEnd, textEnd) = (ending(document), ending(text))
     let both = TextDiff.delta(
-      from: documentEnd.applied(to: document), to: textEnd.applied(to: text), finest: .lines
+      from: documentEnd.applied(to: document), to: textEnd.applied(to: text), finest: .lines, placement: .beforeDeleted
     ).keepingBoth
     return (documentEnd.composed(with: both.added), textEnd.composed(with: both.lacking))
   }

@@ -151,7 +151,8 @@ struct SharedLines {
     let mine = ours.indices.filter { ours[$0].base == nil }, their = theirs.indices.filter { theirs[$0].base == nil }
     guard !mine.isEmpty, !their.isEmpty else { return [] }
     let delta = TextDiff.delta(
-      from: mine.flatMap { ours[$0].bytes }, to: their.flatMap { theirs[$0].bytes }, finest: .lines)
+      from: mine.flatMap { ours[$0].bytes }, to: their.flatMap { theirs[$0].bytes }, finest: .lines,
+      placement: .beforeDeleted)
     var pairs: [(ours: Int, theirs: Int)] = []
     var (from, to) = (mine[...], their[...])
     func keep(_ run: Zip2Sequence<ArraySlice<Int>, ArraySlice<Int>>) {

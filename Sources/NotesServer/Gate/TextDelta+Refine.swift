@@ -15,7 +15,7 @@ extension TextDelta {
         for piece in deletes { builder.delete(piece) }
       } else {
         let (old, new) = (deletes.flatMap(\.bytes), inserts.flatMap(\.bytes))
-        builder.append(TextDiff.delta(from: old, to: new), spanning: old.count)
+        builder.append(TextDiff.delta(from: old, to: new, placement: .beforeDeleted), spanning: old.count)
       }
       (inserts, deletes) = ([], [])
     }

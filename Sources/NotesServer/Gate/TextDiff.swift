@@ -15,7 +15,7 @@ enum TextDiff {
   ///   - finest: `.lines` replaces whole lines only
   ///   - placement: where new text is put in relation to the old text that it replaces
   static func delta(
-    from old: [UInt8], to new: [UInt8], finest: TextTokens.Grain = .scalars, placement: Placement = .beforeDeleted
+    from old: [UInt8], to new: [UInt8], finest: TextTokens.Grain = .scalars, placement: Placement = .withinLines
   ) -> TextDelta {
     var diff = Run(old: old, new: new, finest: finest, placement: placement)
     diff.compare(0..<old.count, 0..<new.count, by: .lines)
@@ -25,7 +25,7 @@ enum TextDiff {
   /// The same for whole texts, off the loop.
   @concurrent
   static func offLoop(from old: [UInt8], to new: [UInt8]) async -> TextDelta {
-    delta(from: old, to: new, placement: .withinLines)
+    delta(from: old, to: new)
   }
 
   /// Where new text is put in relation to the old text that it replaces. Both give the same text, but not the same

@@ -30,7 +30,7 @@ struct FileComparison: Sendable {
     let file = FileContents(text: text, shape: shape)
     (bytes, self.shape, finalNewlineStep) = (file.bytes, file.shape, file.finalNewlineStep)
     isSame = contents.map { $0.bytes == file.bytes } ?? false
-    step = isSame ? nil : contents.map { TextDiff.delta(from: $0.text, to: text, placement: .withinLines) }
+    step = isSame ? nil : contents.map { TextDiff.delta(from: $0.text, to: text) }
     wordCount = Words.count(text)
   }
 

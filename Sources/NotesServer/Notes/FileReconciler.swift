@@ -219,7 +219,7 @@ final class FileReconciler {
   ) async throws {
     if let others = try? FileContents(reading: overwritten.bytes, known: notebook[overwritten.key]?.shape) {
       let now = DocumentText(note).allUTF8
-      let way = contents.map { TextDiff.delta(from: $0.text, to: now, placement: .withinLines) }
+      let way = contents.map { TextDiff.delta(from: $0.text, to: now) }
       let base = way.map { TextBase(heads: handle.document.heads(), steps: [$0], object: note.textObject) }
       do {
         if try await takeIn(others, base, note, handle, isStillThere: false) {

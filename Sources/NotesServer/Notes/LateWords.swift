@@ -50,7 +50,7 @@ struct LateWords {
     let shared = Set(old.getHistory()).subtracting(new.unknown(Set(old.getHistory())))
     let base = try new.forkAt(heads: Self.heads(of: shared, in: old))
     let words = TextDiff.delta(
-      from: Array(try base.text(obj: text).utf8), to: Array(try without.text(obj: text).utf8), placement: .withinLines)
+      from: Array(try base.text(obj: text).utf8), to: Array(try without.text(obj: text).utf8))
     guard !words.isIdentity else { return nil }
     for splice in words.splices {
       try base.spliceText(

@@ -111,7 +111,7 @@ struct NoteDocument: Sendable {
     let new = Array(title.utf8)
     if case .Object(let text, .Text) = try document.get(obj: .ROOT, key: "title") {
       let old = Array(try document.text(obj: text).utf8)
-      for splice in TextDiff.delta(from: old, to: new).splices {
+      for splice in TextDiff.delta(from: old, to: new, placement: .beforeDeleted).splices {
         try document.spliceText(
           obj: text, utf8Offset: splice.utf8Offset, deleteUTF8: splice.deleteUTF8, insert: splice.insert)
       }

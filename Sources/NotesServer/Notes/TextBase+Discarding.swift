@@ -39,7 +39,7 @@ extension TextBase {
       self.init(heads: heads, steps: [step], object: note.textObject)
       return
     }
-    let way = TextDiff.delta(from: text, to: DocumentText(note).allUTF8, placement: .withinLines)
+    let way = TextDiff.delta(from: text, to: DocumentText(note).allUTF8)
     self.init(heads: note.document.heads(), steps: [step, way], object: note.textObject)
   }
 }

@@ -183,7 +183,7 @@ extension BufferBinding {
     undo.groups.keepKnown(in: handle.document)
     hasEnteredName = false
     buffer.documentChanged(
-      by: isSame ? delta : TextDiff.delta(from: before, to: source.allUTF8, placement: .withinLines))
+      by: isSame ? delta : TextDiff.delta(from: before, to: source.allUTF8))
     service.journal.clientHas(place)
     updates.sendEdit()
     caretsMayHaveMoved()
@@ -203,7 +203,7 @@ extension BufferBinding {
     let words = isFirst ? item.wordsLeftBehind : []
     note = moved
     if mayWrite { apply(words ?? []) }
-    let delta = TextDiff.delta(from: before, to: source.allUTF8, placement: .withinLines)
+    let delta = TextDiff.delta(from: before, to: source.allUTF8)
     // Other people's services bring the words of their own people, if they still run.
     if delta.deletedBytes > 0, words == nil || item.isBranch || !mayWrite {
       service.recoveredTexts.keepSoon(key, "a peer moved its agenda item while it was open", before)
@@ -216,7 +216,7 @@ extension BufferBinding {
   func turn(to other: NoteDocument) {
     finishComparing()
     let (before, isGone) = (source.allUTF8, !note.isVisible)
-    show(other, by: TextDiff.delta(from: before, to: DocumentText(other).allUTF8, placement: .withinLines))
+    show(other, by: TextDiff.delta(from: before, to: DocumentText(other).allUTF8))
     if isGone { service.recoveredTexts.keepSoon(key, "a peer replaced it while it was open", before) }
     let title = service.notebook[key]?.title ?? service.title(of: id)
     editor.deliver(NoteNews.anotherText.parameters(uri: uri, id: id, title: title, peer: nil, name: nil))

@@ -98,7 +98,7 @@ extension EditorBuffers {
       let (undo, uri) = (binding.undo.groups, binding.uri)
       binding.detach()
       var buffer = binding.buffer
-      buffer.documentChanged(by: TextDiff.delta(from: before, to: DocumentText(note).allUTF8, placement: .withinLines))
+      buffer.documentChanged(by: TextDiff.delta(from: before, to: DocumentText(note).allUTF8))
       let moved = BufferBinding(
         uri: uri, handle: new, note: note, buffer: buffer, splices: [], editor: editor)
       if !moved.undo.isLoading { moved.undo.groups = undo }

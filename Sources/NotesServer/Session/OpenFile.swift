@@ -386,7 +386,7 @@ final class OpenFile {
 
   /// The person may only read the note: keeps the file's text, and the editor need not ask.
   private func refuse(_ text: [UInt8], besides note: NoteDocument, _ digest: [UInt8]) async throws {
-    let lacking = TextDiff.delta(from: text, to: DocumentText(note).allUTF8, placement: .withinLines)
+    let lacking = TextDiff.delta(from: text, to: DocumentText(note).allUTF8)
     let base = TextBase(heads: handle.document.heads(), steps: [lacking], object: note.textObject)
     try await files.recoveredTexts.refuse(text, key)
     try await know(base, digest)

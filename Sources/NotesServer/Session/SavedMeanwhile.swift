@@ -43,11 +43,11 @@ extension ThreeWayMerge {
 
   private func grew(into text: [UInt8], through other: [UInt8], byWords: Bool = false) -> TextDelta? {
     guard text.count <= Self.maximumSearchedBytes, let start = start(of: text) else { return nil }
-    let before = TextDiff.delta(from: start, to: other)
+    let before = TextDiff.delta(from: start, to: other, placement: .beforeDeleted)
     guard byWords ? before.changedBytes > before.deletedBytes : !before.isIdentity else { return nil }
-    let after = TextDiff.delta(from: other, to: text)
-    let whole = TextDiff.delta(from: start, to: text)
+    let after = TextDiff.delta(from: other, to: text, placement: .beforeDeleted)
+    let whole = TextDiff.delta(from: start, to: text, placement: .beforeDeleted)
     guard before.changedBytes + after.changedBytes == whole.changedBytes else { return nil }
-    return TextDiff.delta(from: other, to: text, placement: .withinLines)
+    return TextDiff.delta(from: other, to: text)
   }
 }

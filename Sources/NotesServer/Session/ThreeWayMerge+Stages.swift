@@ -21,7 +21,7 @@ extension ThreeWayMerge {
       guard let way = wayFromSteps(later), let old = self.text(of: earlier), let new = self.text(of: later), old != new
       else { continue }
       // What it has of the later content's new lines is the same as these, and what it has not is not deleted.
-      let between = TextDiff.delta(from: old, to: new, placement: .withinLines)
+      let between = TextDiff.delta(from: old, to: new)
       let merge = FileMerge(base: old, way: between, document: new, file: text)
       if merge.splices.isEmpty { return merge.lacking.composed(with: way) }
     }

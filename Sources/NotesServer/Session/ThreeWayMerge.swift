@@ -78,7 +78,7 @@ struct ThreeWayMerge: Sendable {
     let (old, document) = (old(way), source.allUTF8)
     let shared = SharedLines.added(
       to: old, by: LineHunk.hunks(from: old, to: document), and: LineHunk.hunks(from: old, to: text))
-    return shared.map { TextDiff.delta(from: $0, to: document, finest: .words, placement: .withinLines) } ?? way
+    return shared.map { TextDiff.delta(from: $0, to: document, finest: .words) } ?? way
   }
 
   /// The same off the loop, because comparing large texts takes a while. Nil if the document changed meanwhile.
@@ -99,7 +99,7 @@ struct ThreeWayMerge: Sendable {
       return FileMerge(splices: [], lacking: nearest.way, base: nearest.isWholeBase ? nearest.base : nil)
     }
     if isCut(text) {
-      let lacking = TextDiff.delta(from: text, to: source.allUTF8, placement: .withinLines)
+      let lacking = TextDiff.delta(from: text, to: source.allUTF8)
       return FileMerge(splices: [], lacking: lacking)
     }
     return FileMerge(base: old(nearest.way), way: nearest.way, document: source.allUTF8, file: text)
@@ -244,7 +244,8 @@ struct ThreeWayMerge: Sendable {
   /// How much of what the text lacks of the found one the document still has, and would lose.
   private func bytesLost(by text: [UInt8], since found: Found) -> Int {
     guard found.deletedBytes > 0 else { return 0 }
-    return TextDiff.delta(from: old(found.way), to: text).transformed(over: found.way).mine.deletedBytes
+    return TextDiff.delta(from: old(found.way), to: text, placement: .beforeDeleted).transformed(over: found.way).mine
+      .deletedBytes
   }
 
   /// Translates a base of the item's text before it was moved to its present text. Nil if the document does not know
@@ -255,7 +256,7 @@ struct ThreeWayMerge: Sendable {
       let text = try? note.document.textAt(obj: old, heads: base.heads),
       isFollowed || MovedItem.knows(base.heads, of: old, new: note) || MovedItem.hasAll(of: old, new: note)
     else { return nil }
-    let move = TextDiff.delta(from: Array(text.utf8), to: source.allUTF8, placement: .withinLines)
+    let move = TextDiff.delta(from: Array(text.utf8), to: source.allUTF8)
     let last = base.steps.last.map { $0.composed(with: move) } ?? move
     return TextBase(heads: heads, steps: base.steps.dropLast() + [last], object: now)
   }
@@ -264,12 +265,12 @@ struct ThreeWayMerge: Sendable {
     _ text: [UInt8], isFile: Bool, _ way: TextDelta, _ base: TextBase, isWholeBase: Bool
   ) -> Found {
     let old = old(way)
-    var (way, delta) = (way, old == text ? .identity : TextDiff.delta(from: old, to: text))
+    var (way, delta) = (way, old == text ? .identity : TextDiff.delta(from: old, to: text, placement: .beforeDeleted))
     if !isFile, delta.insertion(behind: old) == [0x0A] {
       // Vim treats the last line of a file as ended, even if it is not. No person typed that line end, and another
       // person may be in the middle of that line.
       way = TextDelta(utf8Offset: old.count, deleted: [0x0A], inserted: []).composed(with: way)
-      delta = TextDiff.delta(from: old + [0x0A], to: text)
+      delta = TextDiff.delta(from: old + [0x0A], to: text, placement: .beforeDeleted)
     }
     return Found(
       way: way, distance: delta.changedBytes, deletedBytes: delta.deletedBytes, base: base, isWholeBase: isWholeBase)

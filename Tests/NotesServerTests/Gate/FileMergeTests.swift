@@ -7,7 +7,7 @@ import Testing
 struct FileMergeTests {
   private func merge(_ base: String, ours: String, theirs: String) -> String {
     let (base, ours, theirs) = (Array(base.utf8), Array(ours.utf8), Array(theirs.utf8))
-    let way = TextDiff.delta(from: base, to: ours, finest: .words, placement: .withinLines)
+    let way = TextDiff.delta(from: base, to: ours, finest: .words)
     let merge = FileMerge(base: base, way: way, document: ours, file: theirs)
     let merged = TextDelta(merge.splices, in: ours).applied(to: ours)
     #expect(merge.lacking.applied(to: theirs) == merged, "the way from the file leads to the document")
@@ -21,7 +21,7 @@ struct FileMergeTests {
   ])
   func theWayFromTheFileKeepsItsNewLines(base: String, ours: String, theirs: String) {
     let (base, ours, theirs) = (Array(base.utf8), Array(ours.utf8), Array(theirs.utf8))
-    let way = TextDiff.delta(from: base, to: ours, finest: .words, placement: .withinLines)
+    let way = TextDiff.delta(from: base, to: ours, finest: .words)
     let merge = FileMerge(base: base, way: way, document: ours, file: theirs)
     #expect(merge.lacking.deletedBytes == 0)
   }
@@ -100,7 +100,7 @@ struct FileMergeTests {
     let (deleting, typing) = (document.fork(), document.fork())
     try deleting.spliceText(obj: content, utf8Offset: 18, deleteUTF8: 11, insert: [])
     try typing.spliceText(obj: content, utf8Offset: 25, deleteUTF8: 0, insert: Array("green ".utf8))
-    let way = TextDiff.delta(from: base, to: ours, finest: .words, placement: .withinLines)
+    let way = TextDiff.delta(from: base, to: ours, finest: .words)
     let file = Array("line 14 eggs\nkeep\nline 23 tea\nend\n".utf8)
     for splice in FileMerge(base: base, way: way, document: ours, file: file).splices {
       try document.spliceText(

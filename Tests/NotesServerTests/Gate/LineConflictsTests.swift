@@ -6,7 +6,8 @@ import Testing
 struct LineConflictsTests {
   private func merged(_ base: String, _ ours: String, _ theirs: String) -> String {
     let (base, ours, theirs) = (Array(base.utf8), Array(ours.utf8), Array(theirs.utf8))
-    let merge = FileMerge(base: base, way: TextDiff.delta(from: base, to: ours), document: ours, file: theirs)
+    let merge = FileMerge(
+      base: base, way: TextDiff.delta(from: base, to: ours, placement: .beforeDeleted), document: ours, file: theirs)
     var text = ours
     for splice in merge.splices {
       text.replaceSubrange(splice.utf8Offset..<splice.utf8Offset + splice.deleteUTF8, with: splice.insert)

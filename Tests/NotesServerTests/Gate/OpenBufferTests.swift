@@ -188,7 +188,8 @@ struct OpenBufferTests {
     #expect(before == Array("abc\n".utf8))
     // Edits that arrive meanwhile come after the text that the client has.
     desk.remote(0, "MORE ")
-    desk.change(2, rev: 0, .difference(TextDiff.delta(from: before, to: Array("abc def\n".utf8))))
+    desk.change(
+      2, rev: 0, .difference(TextDiff.delta(from: before, to: Array("abc def\n".utf8), placement: .beforeDeleted)))
     #expect(desk.text == "MORE REMOTE abc def\n")
     #expect(desk.send()?.edits == [.init(range: range((0, 0), (0, 0)), newText: Array("MORE REMOTE ".utf8))])
   }
@@ -323,7 +324,7 @@ struct OpeningTests {
 
   private func opened(_ text: String, base: String, document: String) -> (document: String, client: String) {
     var source = ArrayText(document)
-    let delta = TextDiff.delta(from: bytes(base), to: bytes(document))
+    let delta = TextDiff.delta(from: bytes(base), to: bytes(document), placement: .beforeDeleted)
     var (buffer, splices) = OpenBuffer.open(
       version: 1, encoding: .utf8, text: bytes(text), base: delta, source: source)
     source.make(splices)

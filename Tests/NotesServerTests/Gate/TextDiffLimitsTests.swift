@@ -18,7 +18,7 @@ struct TextDiffLimitsTests {
     let middle = [UInt8](repeating: UInt8(ascii: ","), count: isVeryLong ? 400_000 : 4000)
     func line(_ first: String, _ last: String) -> [UInt8] { Array(first.utf8) + middle + Array(last.utf8) }
     let (old, new) = (line("old ", " old\n"), line("new ", " new\n"))
-    let delta = TextDiff.delta(from: old, to: new)
+    let delta = TextDiff.delta(from: old, to: new, placement: .beforeDeleted)
     #expect(delta.applied(to: old) == new)
     #expect(delta.deletedBytes == (isVeryLong ? old.count - 1 : 6))
   }
@@ -27,7 +27,7 @@ struct TextDiffLimitsTests {
   @Test func noLetterOfAVeryLongLineIsSplit() {
     let middle = [UInt8](repeating: UInt8(ascii: ","), count: 400_000)
     let (old, new) = (Array("a".utf8) + middle + "\u{E9}".utf8, Array("b".utf8) + middle + "\u{129}".utf8)
-    let delta = TextDiff.delta(from: old, to: new)
+    let delta = TextDiff.delta(from: old, to: new, placement: .beforeDeleted)
     #expect(delta.applied(to: old) == new)
     for case .insert(let piece) in delta.segments {
       #expect(String(validating: piece.bytes, as: UTF8.self) != nil)
@@ -41,7 +41,7 @@ struct TextDiffLimitsTests {
       Array((String(repeating: first, count: 40) + between + String(repeating: last, count: 40)).utf8)
     }
     let (old, new) = (text("a", "b"), text("c", "d"))
-    let delta = TextDiff.delta(from: old, to: new)
+    let delta = TextDiff.delta(from: old, to: new, placement: .beforeDeleted)
     #expect(delta.applied(to: old) == new)
     #expect(delta.deletedBytes == (isKept ? 80 : old.count))
   }

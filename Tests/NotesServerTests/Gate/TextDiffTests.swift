@@ -82,7 +82,7 @@ struct TextDiffTests {
       old += word + (index % 10 == 9 ? "\n" : " ")
       new += word + (index % 7 == 6 ? "\n" : " ")
     }
-    let delta = TextDiff.delta(from: Array(old.utf8), to: Array(new.utf8))
+    let delta = TextDiff.delta(from: Array(old.utf8), to: Array(new.utf8), placement: .beforeDeleted)
     let gone = delta.segments.reduce(0) { if case .delete(let piece) = $1 { $0 + piece.count } else { $0 } }
     #expect(delta.applied(to: Array(old.utf8)) == Array(new.utf8))
     #expect(gone < 120)
@@ -96,7 +96,7 @@ struct TextDiffTests {
       Bool.random(using: &generator)
       ? Array(RandomText.make(upTo: size, using: &generator).utf8)
       : RandomText.delta(of: old, using: &generator).applied(to: old)
-    let delta = TextDiff.delta(from: old, to: new)
+    let delta = TextDiff.delta(from: old, to: new, placement: .beforeDeleted)
     #expect(delta.applied(to: old) == new, "seed \(seed)")
     #expect(delta.inverted.applied(to: new) == old, "seed \(seed)")
     for segment in delta.segments {
@@ -129,11 +129,11 @@ struct TextDiffTests {
       case "two letters": (0..<25_000).map { _ in .random(in: 0x61...0x62, using: &generator) }
       default: (0..<500).flatMap { _ in lines[Int.random(in: 0..<7, using: &generator)] }
       }
-    let (delta, time) = ProcessorTime.inThisThread { TextDiff.delta(from: old, to: new) }
+    let (delta, time) = ProcessorTime.inThisThread { TextDiff.delta(from: old, to: new, placement: .beforeDeleted) }
     #expect(delta.applied(to: old) == new)
     // Generous: this is for work that grows with the square. In a release build forty times the text takes 0.1 s.
     #expect(time < 20, "\(kind) took \(time) s")
-    let again = ProcessorTime.inThisThread { TextDiff.delta(from: new, to: old) }.seconds
+    let again = ProcessorTime.inThisThread { TextDiff.delta(from: new, to: old, placement: .beforeDeleted) }.seconds
     #expect(again < 20, "\(kind) backwards took \(again) s")
   }
 
@@ -144,7 +144,7 @@ struct TextDiffTests {
     var paragraph = line
     for place in line.indices where line[place] == 0x20 && place % 80 < 10 { paragraph[place] = 0x0A }
     let (old, new) = isFilled ? (line, paragraph) : (paragraph, line)
-    let (delta, seconds) = ProcessorTime.inThisThread { TextDiff.delta(from: old, to: new, placement: .withinLines) }
+    let (delta, seconds) = ProcessorTime.inThisThread { TextDiff.delta(from: old, to: new) }
     #expect(delta.applied(to: old) == new)
     // Generous: this is for work that grows with the square.
     #expect(seconds < 20, "\(seconds) s")

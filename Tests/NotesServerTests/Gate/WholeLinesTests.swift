@@ -50,7 +50,7 @@ struct WholeLinesTests {
         obj: content, utf8Offset: 9 * place, deleteUTF8: 0, insert: Self.bytes([theirs[place]]))
     }
     let ours = scene.changed(old, deletes: true)
-    for splice in TextDiff.delta(from: Self.bytes(old), to: Self.bytes(ours), placement: .withinLines).splices {
+    for splice in TextDiff.delta(from: Self.bytes(old), to: Self.bytes(ours)).splices {
       try document.spliceText(
         obj: content, utf8Offset: splice.utf8Offset, deleteUTF8: splice.deleteUTF8, insert: splice.insert)
     }
@@ -80,7 +80,7 @@ struct WholeLinesTests {
       }
     }
     let ours = scene.changed(old, deletes: true)
-    for splice in TextDiff.delta(from: Self.bytes(old), to: Self.bytes(ours), placement: .withinLines).splices {
+    for splice in TextDiff.delta(from: Self.bytes(old), to: Self.bytes(ours)).splices {
       try document.spliceText(
         obj: content, utf8Offset: splice.utf8Offset, deleteUTF8: splice.deleteUTF8, insert: splice.insert)
     }
@@ -100,7 +100,7 @@ struct WholeLinesTests {
     others.actor = try #require(ActorId(data: Data([theirs])))
     try others.spliceText(obj: content, utf8Offset: 5, deleteUTF8: 0, insert: Array("theirs\n".utf8))
     let new = Array("keep\nfirst\nnbluydzn\nend\n".utf8)
-    for splice in TextDiff.delta(from: old, to: new, placement: .withinLines).splices {
+    for splice in TextDiff.delta(from: old, to: new).splices {
       try document.spliceText(
         obj: content, utf8Offset: splice.utf8Offset, deleteUTF8: splice.deleteUTF8, insert: splice.insert)
     }
@@ -116,7 +116,7 @@ struct WholeLinesTests {
     let old = Array("keep\nfirst\nsecondv\nend\n".utf8)
     try document.spliceText(obj: content, utf8Offset: 0, deleteUTF8: 0, insert: old)
     let heads = document.heads()
-    for splice in TextDiff.delta(from: old, to: Array("keep\nanotherv\nend\n".utf8), placement: .withinLines).splices {
+    for splice in TextDiff.delta(from: old, to: Array("keep\nanotherv\nend\n".utf8)).splices {
       try document.spliceText(
         obj: content, utf8Offset: splice.utf8Offset, deleteUTF8: splice.deleteUTF8, insert: splice.insert)
     }
@@ -152,7 +152,7 @@ struct WholeLinesTests {
     var now = old
     for _ in 0..<2 {
       let next = scene.changed(now, deletes: true)
-      try make(TextDiff.delta(from: Self.bytes(now), to: Self.bytes(next), placement: .withinLines).splices)
+      try make(TextDiff.delta(from: Self.bytes(now), to: Self.bytes(next)).splices)
       now = next
     }
     let source = PlainText(Array(try document.text(obj: content).utf8))
@@ -172,7 +172,8 @@ struct WholeLinesTests {
 struct LineMergeTests {
   private func merged(_ base: String, _ ours: String, _ theirs: String) -> String {
     let merge = FileMerge(
-      base: Array(base.utf8), way: TextDiff.delta(from: Array(base.utf8), to: Array(ours.utf8)),
+      base: Array(base.utf8),
+      way: TextDiff.delta(from: Array(base.utf8), to: Array(ours.utf8), placement: .beforeDeleted),
       document: Array(ours.utf8), file: Array(theirs.utf8))
     var text = Array(ours.utf8)
     for splice in merge.splices {

@@ -37,7 +37,10 @@ import Testing
     try edit(handle.document, TextDelta(utf8Offset: 0, deleted: Array("milk\n".utf8), inserted: []))
     let diff = try await ben.request(
       "notes/diff",
-      ["id": .string(handle.id.description), "from": json(before), "to": json(after), "lines": true, "author": "the row"])
+      [
+        "id": .string(handle.id.description), "from": json(before), "to": json(after), "lines": true,
+        "author": "the row",
+      ])
     let lines = (diff["lines"]?.arrayValue ?? []).compactMap(\.stringValue)
     #expect(lines.filter { !$0.hasPrefix("@@") } == ["+milk"] + (isAnaThere ? ["+eggs"] : []) + ["-3"])
     let places = lines.filter { $0.hasPrefix("@@") }

@@ -36,21 +36,22 @@ struct DiffRequest: EditorRequest {
     let from = try self.from.map { heads throws(NotesError) in try past.known(heads) } ?? seen
     let to = try self.to.map { heads throws(NotesError) in try past.known(heads) } ?? now
     let (old, new) = (try past.text(at: from), try past.text(at: to))
-    var inserted = TextHunk.hunks(of: TextDiff.delta(from: old, to: new)).map(\.range)[...]
+    var inserted = TextHunk.hunks(of: TextDiff.delta(from: old, to: new, placement: .beforeDeleted)).map(\.range)[...]
     var spans = Spans(past, to: to)
     var places = TextPlaces(of: new, in: editor.client.encoding)
-    let hunks = try TextHunk.hunks(of: TextDiff.delta(from: old, to: new, finest: .lines)).map { hunk in
-      let range = PositionRange(
-        start: places.position(of: hunk.range.lowerBound), end: places.position(of: hunk.range.upperBound))
-      // Both lists ascend.
-      inserted = inserted.drop { $0.upperBound <= hunk.range.lowerBound }
-      let parts = inserted.prefix { $0.lowerBound < hunk.range.upperBound }.filter { $0.overlaps(hunk.range) }
-      let author = try spans.writer(of: parts).map { actor, changes in
-        let isVerified = changes.allSatisfy { past.vouching.covers($0, of: document) }
-        return past.authors.name(of: actor, isVerified: isVerified)
+    let hunks = try TextHunk.hunks(of: TextDiff.delta(from: old, to: new, finest: .lines, placement: .beforeDeleted))
+      .map { hunk in
+        let range = PositionRange(
+          start: places.position(of: hunk.range.lowerBound), end: places.position(of: hunk.range.upperBound))
+        // Both lists ascend.
+        inserted = inserted.drop { $0.upperBound <= hunk.range.lowerBound }
+        let parts = inserted.prefix { $0.lowerBound < hunk.range.upperBound }.filter { $0.overlaps(hunk.range) }
+        let author = try spans.writer(of: parts).map { actor, changes in
+          let isVerified = changes.allSatisfy { past.vouching.covers($0, of: document) }
+          return past.authors.name(of: actor, isVerified: isVerified)
+        }
+        return Hunk(range: range, old: hunk.old, new: hunk.new, author: author)
       }
-      return Hunk(range: range, old: hunk.old, new: hunk.new, author: author)
-    }
     guard wantsLines else { return Result(hunks: hunks, lines: nil) }
     // Of several people, it is unknown who deleted what.
     let people = Set(document.authors(of: to, since: from).map { NoteAuthors.person(of: $0) })

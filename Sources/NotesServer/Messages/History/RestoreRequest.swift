@@ -25,10 +25,12 @@ struct RestoreRequest: EditorRequest {
     let text = shown.source.allUTF8
     var restored = try past.text(at: try past.known(heads))
     if let range {
-      restored = TextDiff.delta(from: text, to: restored).limited(to: shown.utf8Range(of: range)).applied(to: text)
+      restored = TextDiff.delta(from: text, to: restored, placement: .beforeDeleted).limited(
+        to: shown.utf8Range(of: range)
+      ).applied(to: text)
     }
     // An editor may be typing a line between those that are replaced.
-    let delta = TextDiff.delta(from: text, to: restored, placement: .withinLines)
+    let delta = TextDiff.delta(from: text, to: restored)
     let message = try message(past, service)
     if let binding = shown.binding {
       try binding.restore(delta.splices, message: message)

@@ -47,7 +47,7 @@ extension Editor {
     let handle = try NoteMaker(service: service).document(title: title, text: text)
     let heads = handle.document.heads()
     let steps = contents.map {
-      [$0.finalNewlineStep, TextDiff.delta(from: $0.text, to: text, placement: .withinLines)]
+      [$0.finalNewlineStep, TextDiff.delta(from: $0.text, to: text)]
     }
     let now = service.clock.date
     let created = NoteDocument(handle.document)?.created ?? now
