@@ -295,7 +295,7 @@ let package = Package(
       name: "notes-bench",
       dependencies: [
         "NotesHarness", "HostilePeers", "WebSocketNetwork", "PeerTransport", "AutomergeRepo", "Automerge", "UV",
-        "JSONRPC",
+        "JSONRPC", "SQLiteStorage",
         "TestSupport",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],

@@ -53,6 +53,7 @@ final class ServerParts {
     let policy = ServerPolicy(file: file, granted: grants)
     let repo = parts.repo(
       documents: try await documents(settings, home: storage, loop: loop, clock: clock), policy: policy)
+    repo.texts.areKept = false
     let sharing = SharingAdapter(grants: grants, clock: clock)
     let service = parts.service(of: repo, sharing: sharing, notesDirectory: settings.home + "/notes")
     let siblings = try parts.joinSiblings(repo, of: service, on: loop)

@@ -18,13 +18,21 @@ struct MemoryProbe: ParsableCommand {
     let warm = try WrittenText()
     try warm.document.spliceText(obj: warm.text, start: 0, delete: 0, value: "x")
     _ = try WrittenText(loading: warm.document.save())
-    Self.returnFreeMemory()
-    try "5".write(toFile: "/proc/self/clear_refs", atomically: false, encoding: .utf8)
-    let before = try Self.kibibytes("VmRSS")
+    let before = try Self.beginGrowth()
     let written = try trace?.replay(committingEach: true) ?? WrittenText(loading: saved, verification: .deferred)
     if trace == nil { _ = try written.document.text(obj: written.text) }
-    print(try Self.kibibytes("VmHWM") - before)
+    print(try Self.growth(since: before))
   }
+
+  /// Forgets the highest mark so far; returns the memory that this process has now, in KiB.
+  static func beginGrowth() throws -> Int {
+    returnFreeMemory()
+    try "5".write(toFile: "/proc/self/clear_refs", atomically: false, encoding: .utf8)
+    return try kibibytes("VmRSS")
+  }
+
+  /// How much more this process had at most since then, in KiB.
+  static func growth(since before: Int) throws -> Int { try kibibytes("VmHWM") - before }
 
   /// Gives what reading the trace has freed back to the system, so that growth is growth (glibc's `malloc_trim`).
   private static func returnFreeMemory() {
@@ -45,12 +53,15 @@ struct MemoryProbe: ParsableCommand {
   }
 
   /// The peak growth of a fresh process of this program.
-  static func peak(of path: String) throws -> Double {
+  static func peak(of path: String) throws -> Double { try peak(["memory-probe", path]) }
+
+  /// What a fresh process of this program prints with these arguments.
+  static func peak(_ arguments: [String]) throws -> Double {
     let program = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
-    let run = try ChildProcess.run([program, "memory-probe", path], within: .seconds(120))
+    let run = try ChildProcess.run([program] + arguments, within: .seconds(120))
     guard run.exit == .code(0),
       let figure = Double(String(decoding: run.output, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines))
-    else { throw TraceError.unreadable(path) }
+    else { throw TraceError.unreadable(arguments.joined(separator: " ")) }
     return figure
   }
 }

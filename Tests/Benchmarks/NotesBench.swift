@@ -10,7 +10,7 @@ struct NotesBench: AsyncParsableCommand {
       ReplayTraces.self, ReplayConcurrent.self, HardCases.self, AllMeasures.self, KeystrokeLatency.self,
       NoteMeasures.self, HugeNote.self, GrowthPlot.self, ModelGrowth.self, LargeStore.self, ManyWriters.self,
       JoinLatency.self,
-      ManyPeers.self,
+      ManyPeers.self, OpeningTexts.self,
       MemoryProbe.self, SiegeLatency.self, ScreenLatency.self, ServerLoad.self, IdleServer.self,
     ],
     defaultSubcommand: ReplayTraces.self)

@@ -15,10 +15,14 @@ final class ReleasedDocuments {
   /// The merge that was begun last. One runs at a time, so a later one ends after all before it.
   private var last: Task<StorageError?, Never>?
 
+  /// Whether the texts of released documents are kept in the store.
+  var keepsTexts = true
+
   nonisolated init() {}
 
   /// Notices later changes, as long as the program holds the document.
-  func watch(_ document: Document, id: DocumentId, for repo: Repo) {
+  func watch(_ document: Document, id: DocumentId, _ store: DocumentStore?, for repo: Repo) {
+    if keepsTexts, let store { Task { try? await store.keepTexts() } }
     _ = document.addObserver { [weak self, weak document, weak repo] in
       guard let self, let document, let repo else { return }
       let isFirst = self.changed.withLock { changed in

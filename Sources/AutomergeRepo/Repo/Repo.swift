@@ -146,7 +146,7 @@ public final class Repo {
     upkeep.left(id)
     upkeep.catalogues.released(handle)
     remotes.forget(id)
-    released.watch(handle.document, id: id, for: self)
+    released.watch(handle.document, id: id, handle.store, for: self)
     observers.send(.documentReleased(id))
     return true
   }
@@ -183,6 +183,7 @@ public final class Repo {
     defer { stop() }
     stopReceiving()
     try await flush()
+    if texts.areKept { try? await texts.keep() }
   }
 
   private func stop() {

@@ -6,6 +6,14 @@ final class Compaction {
   /// Below this size, merging is not worth the write. Source: Storage.md, "Compaction".
   static let minimumByteCount = 64 << 10
 
+  /// The chunk that has replaced others.
+  struct Merged: Sendable {
+    let key: StorageKey
+    let heads: Set<ChangeHash>
+    fileprivate let snapshotByteCount: Int
+    fileprivate let mergedByteCount: Int
+  }
+
   private let id: DocumentId
   private let storage: any StorageProvider
   private var snapshotByteCount: Int
@@ -17,6 +25,9 @@ final class Compaction {
     snapshotByteCount = loaded?.snapshotByteCount ?? 0
     incrementalByteCount = loaded?.incrementalByteCount ?? 0
   }
+
+  /// How many bytes the chunks have.
+  var byteCount: Int { snapshotByteCount + incrementalByteCount }
 
   /// Whether chunks are being merged in the background.
   var isRunning: Bool { work != nil }
@@ -41,16 +52,16 @@ final class Compaction {
 
   /// Merges in the background.
   ///
-  /// - Parameter ended: called at the end, with false if nothing was merged because a chunk is damaged or depends on a
+  /// - Parameter ended: called at the end, with nil if nothing was merged because a chunk is damaged or depends on a
   ///   missing one
-  func start(ended: @escaping @AutomergeRepo (Result<Bool, StorageError>) -> Void) {
+  func start(ended: @escaping @AutomergeRepo (Result<Merged?, StorageError>) -> Void) {
     work = Task {
-      let result: Result<Bool, StorageError>
+      let result: Result<Merged?, StorageError>
       do throws(StorageError) {
-        let isMerged = try await self.run()
+        let merged = try await self.run()
         // Try again when as much again has been added.
-        if !isMerged { self.snapshotByteCount = max(self.snapshotByteCount, self.incrementalByteCount * 2) }
-        result = .success(isMerged)
+        if merged == nil { self.snapshotByteCount = max(self.snapshotByteCount, self.incrementalByteCount * 2) }
+        result = .success(merged)
       } catch {
         result = .failure(error)
       }
@@ -59,13 +70,13 @@ final class Compaction {
     }
   }
 
-  /// Merges now. False if nothing was merged because a chunk is damaged or depends on a missing one, or the
+  /// Merges now. Nil if nothing was merged because a chunk is damaged or depends on a missing one, or the
   /// result cannot be read.
-  func run() async throws(StorageError) -> Bool {
-    guard let merged = try await Self.merge(id, in: storage) else { return false }
+  func run() async throws(StorageError) -> Merged? {
+    guard let merged = try await Self.merge(id, in: storage) else { return nil }
     snapshotByteCount = merged.snapshotByteCount
     incrementalByteCount = max(0, incrementalByteCount - merged.mergedByteCount)
-    return true
+    return merged
   }
 
   /// Merges the chunks in the store, whichever process wrote them, and removes exactly those that it merged. Does not
@@ -73,7 +84,7 @@ final class Compaction {
   @concurrent
   private static func merge(
     _ id: DocumentId, in storage: any StorageProvider
-  ) async throws(StorageError) -> (snapshotByteCount: Int, mergedByteCount: Int)? {
+  ) async throws(StorageError) -> Merged? {
     let chunks = try await StoredChunks.load(id, from: storage)
     guard chunks.isComplete, let document = chunks.document else { return nil }
     let snapshot = document.save()
@@ -85,6 +96,8 @@ final class Compaction {
     let key = StoredChunks.key(.snapshot, id, snapshot)
     let merged = chunks.used.keys.filter { $0 != key }.map { StorageChange.remove($0) }
     try await storage.commit([.save(StoredItem(key: key, data: snapshot))] + merged)
-    return (snapshot.count, chunks.incrementalByteCount)
+    return Merged(
+      key: key, heads: document.heads(), snapshotByteCount: snapshot.count,
+      mergedByteCount: chunks.incrementalByteCount)
   }
 }

@@ -129,6 +129,23 @@ final class DocumentStore {
     if let error { throw error }
   }
 
+  /// Stores the texts beside the chunks if they have changed, and reading the history takes long.
+  func keepTexts() async throws(StorageError) {
+    guard known.areTextsOld, isStored, compaction.byteCount >= StoredTexts.minimumByteCount else { return }
+    let heads = document.heads()
+    guard let names = try await StoredTexts.names(ofChunks: id, in: storage), known.has(names),
+      let item = await Self.texts(of: document, at: heads, names)?.item(id), isStored, document.heads() == heads
+    else { return }
+    try await storage.save(item.key, item.data)
+    known.areTextsOld = false
+  }
+
+  /// Off the actor: they may be long.
+  @concurrent
+  private static func texts(
+    of document: Document, at heads: Set<ChangeHash>, _ names: [String]
+  ) async -> StoredTexts? { StoredTexts(of: document, at: heads, chunks: names) }
+
   /// Stops all writing, for a deletion; returns when no write is running.
   func close() async {
     perform(schedule.receive(.closed))
@@ -219,10 +236,11 @@ final class DocumentStore {
     compaction.start { [weak self] result in self?.compacted(result) }
   }
 
-  private func compacted(_ result: Result<Bool, StorageError>) {
+  private func compacted(_ result: Result<Compaction.Merged?, StorageError>) {
     switch result {
-    case .success(true): known.merged()
-    case .success(false):
+    case .success(let merged?):
+      known.merged(into: merged.key, isInMemory: document.unknown(merged.heads).isEmpty)
+    case .success(nil):
       // A document that is intact in memory repairs the store.
       if !document.hasWaitingChanges { storeWhole() }
     case .failure(let error):

@@ -30,7 +30,9 @@ struct StoredDocuments {
   /// Removes everything of the document, and notes that it was deleted.
   func delete(_ id: DocumentId) async throws(StorageError) {
     let tombstone = StoredItem(key: Self.tombstone(of: id), data: Data(CBOR.bool(true).encoded()))
-    try await storage.commit([.save(tombstone), .removeRange([id.description]), .remove(StoredHeads.key(id))])
+    try await storage.commit([
+      .save(tombstone), .removeRange([id.description]), .remove(StoredHeads.key(id)), .remove(StoredTexts.key(id)),
+    ])
   }
 
   /// Forgets that the document was deleted.

@@ -12,15 +12,13 @@ final class OutdatedFiles {
   static let delay: Duration = .seconds(5)
 
   private let environment: ServiceEnvironment
-  private let fileSync: WorkingFileSync
+  weak var fileSync: WorkingFileSync?
   private var planned: (any ScheduledAction)?
   private let log = Logger(label: "files")
 
   private var notebook: Notebook { environment.notebook }
 
-  init(_ environment: ServiceEnvironment, _ fileSync: WorkingFileSync) {
-    (self.environment, self.fileSync) = (environment, fileSync)
-  }
+  init(_ environment: ServiceEnvironment) { self.environment = environment }
 
   /// Marks the record, to be stored with it, unless the file is known to have the note's text. Returns whether it did.
   @discardableResult
@@ -48,7 +46,7 @@ final class OutdatedFiles {
     for id in ids where !environment.openNotes.contains(id) {
       guard case .found(let handle) = await environment.repo.search(id) else { continue }
       do {
-        try await fileSync.synchronize(handle, makingFiles: false)
+        try await fileSync?.synchronize(handle, makingFiles: false)
       } catch {
         log.warning("The working file of \(id) is still out of date: \(error)")
       }

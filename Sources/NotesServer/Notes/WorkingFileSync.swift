@@ -25,6 +25,7 @@ final class WorkingFileSync: WorkingFilePlanner {
   private let remover: WorkingFileRemover
   let meetings: MeetingFiles
   let movedFiles: MovedFiles
+  let outdated: OutdatedFiles
   private var watched: [DocumentId: Observation] = [:]
   private var planned: [DocumentId: any ScheduledAction] = [:]
   /// Since when each file has been waiting.
@@ -42,9 +43,11 @@ final class WorkingFileSync: WorkingFilePlanner {
     remover = WorkingFileRemover(environment, recoveredTexts)
     meetings = MeetingFiles(environment, remover, reconciler, agendas)
     movedFiles = MovedFiles(environment)
+    outdated = OutdatedFiles(environment)
     reconciler.planner = self
     movedFiles.planner = self
     meetings.planner = self
+    outdated.fileSync = self
   }
 
   /// Keeps the note's file up to date from now on. Further calls do nothing.

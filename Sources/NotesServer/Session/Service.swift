@@ -33,7 +33,6 @@ public final class Service {
   let recoveredTexts: RecoveredTexts
   let openFiles: OpenFiles
   let fileSync: WorkingFileSync
-  let outdatedFiles: OutdatedFiles
   let documentFiles: DocumentFiles
   let readOnlyCopies: ReadOnlyCopies
   let mover: Mover
@@ -57,7 +56,6 @@ public final class Service {
     recoveredTexts = RecoveredTexts(environment, siblings.events, unsent: unsent)
     openFiles = OpenFiles(environment, recoveredTexts)
     fileSync = WorkingFileSync(environment, recoveredTexts, openFiles)
-    outdatedFiles = OutdatedFiles(environment, fileSync)
     documentFiles = DocumentFiles(environment, fileSync)
     readOnlyCopies = ReadOnlyCopies(environment, author, recoveredTexts, fileSync)
     mover = Mover(environment, author, recoveredTexts, fileSync)
@@ -93,7 +91,7 @@ public final class Service {
   private func recovered(_ notes: Set<NoteKey>) async {
     for key in notes {
       let isCountNews = await notebook.countWords(of: key, repo)
-      let isOutdated = repo.handle(of: key.document).map { outdatedFiles.examine(key, $0) } ?? false
+      let isOutdated = repo.handle(of: key.document).map { fileSync.outdated.examine(key, $0) } ?? false
       guard isCountNews || isOutdated else { continue }
       do {
         try await notebook.save(key, withBase: false)
@@ -101,7 +99,7 @@ public final class Service {
         Self.log.warning("The number of words of \(key.document) could not be stored: \(error)")
       }
     }
-    outdatedFiles.begin()
+    fileSync.outdated.begin()
   }
 
   private func repoDid(_ event: Repo.Event) {
@@ -174,7 +172,7 @@ public final class Service {
           || !$0.presenceTracker.people(in: id).isEmpty
       } ?? true
     }
-    outdatedFiles.begin()
+    fileSync.outdated.begin()
     mover.followAll()
     journal.killed.recoverSoon(repo, notebook.storage)
     recoveredTexts.takeOverUnsent()

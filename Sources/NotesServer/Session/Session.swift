@@ -223,7 +223,7 @@ public final class Session {
       isStored = false
     }
     for binding in editor.buffers.bindings {
-      service.outdatedFiles.examine(binding.key, binding.handle)
+      service.fileSync.outdated.examine(binding.key, binding.handle)
       do {
         try await service.notebook.save(binding.key, withBase: false)
         try await service.repo.storage?.commit(
@@ -234,6 +234,8 @@ public final class Session {
       }
     }
     if !(await service.recoveredTexts.storeHeld()) { isStored = false }
+    // If this fails, the next search reads the documents.
+    try? await service.repo.texts.keep()
     // The store now has what the editors have; buffers that outlive this process are recognised by that.
     if isStored, phase != .running { service.journal.end() }
   }

@@ -21,6 +21,11 @@ struct NoteTexts {
   /// out of date.
   func text(of part: NoteRecord) async -> [UInt8]? {
     let loaded = service.repo.handle(of: part.id)
+    if part.isFileOutdated, loaded == nil, part.item == nil,
+      let texts = try? await service.repo.texts.all(of: part.id), let text = texts["content"] ?? texts["text"]
+    {
+      return Array(text.utf8)
+    }
     let isFileUseful = part.path != nil && !part.isFileOutdated
     if let handle = isFileUseful ? loaded : try? await service.fetch(part.id) {
       // A search reads many notes, and typing must not wait for all of them.
