@@ -32,7 +32,8 @@ extension Document {
       core.commitPending()
       let tree = try core.text(obj).tree
       core.computeHashes()
-      return core.authors(of: tree, unit: textEncoding.unit, in: range).map(core.blame)
+      let authors = TextAuthors(of: tree, in: core, unit: textEncoding.unit)
+      return authors.stretches(in: range).map(authors.span(of:))
     }
   }
 
@@ -43,7 +44,8 @@ extension Document {
       core.commitPending()
       let tree = try core.text(obj).tree
       core.computeHashes()
-      return core.authors(of: tree, unit: textEncoding.unit, at: core.past(heads)).map(core.blame)
+      let authors = TextAuthors(of: tree, in: core, unit: textEncoding.unit)
+      return authors.stretches(at: core.past(heads)).map(authors.span(of:))
     }
   }
 
@@ -70,98 +72,5 @@ extension Document {
       core.lookups.changeLookup.update(from: core.graph)
       return core.lookups.changeLookup.row(of: id).map { core.change(ofRow: $0) }
     }
-  }
-}
-
-extension DocumentCore {
-  /// A stretch of a text, in some unit, with the row of the change that wrote it.
-  fileprivate typealias AuthoredStretch = (start: Int, end: Int, row: Int)
-
-  fileprivate func blame(_ stretch: AuthoredStretch) -> BlameSpan {
-    let record = graph.records[stretch.row]
-    return BlameSpan(
-      start: UInt64(stretch.start), end: UInt64(stretch.end), change: graph.hashes[stretch.row],
-      actor: actors[record.actor], timestamp: Date(timeIntervalSince1970: Double(record.time)))
-  }
-
-  /// Stretches of a text at a past state. No transaction is pending.
-  fileprivate func authors(of tree: TextTree, unit: TextUnit, at clock: Clock) -> [AuthoredStretch] {
-    lookups.changeLookup.update(from: graph)
-    var stretches: [AuthoredStretch] = [], offset = 0
-    func add(_ length: Int, by row: Int) {
-      if let last = stretches.last, last.row == row {
-        stretches[stretches.count - 1].end += length
-      } else {
-        stretches.append((offset, offset + length, row))
-      }
-      offset += length
-    }
-    tree.forEachStretch(at: clock) { stretch in
-      switch stretch {
-      case .plain(let first, let count, let text):
-        var element = 0, start = text.lowerBound
-        while element < count,
-          let found = lookups.changeLookup.stretch(from: first.advanced(by: element), in: graph)
-        {
-          let length = min(found.count, count - element)
-          let end = element + length == count ? text.upperBound : bytes.advance(start, scalars: length)
-          add(TextSums(bytes.measure(start..<end), elements: length)[unit], by: found.row)
-          (element, start) = (element + length, end)
-        }
-      case .irregular(_, let winner):
-        if let row = lookups.changeLookup.row(of: winner.id) { add(tree.sums(of: stretch)[unit], by: row) }
-      case .mark: break
-      }
-      return true
-    }
-    return stretches
-  }
-
-  /// Stretches of a part of a text. No transaction is pending.
-  fileprivate func authors(of tree: TextTree, unit: TextUnit, in part: Range<UInt64>) -> [AuthoredStretch] {
-    lookups.changeLookup.update(from: graph)
-    let length = tree.total[unit]
-    let part = min(Int(clamping: part.lowerBound), length)..<min(Int(clamping: part.upperBound), length)
-    guard !part.isEmpty else { return [] }
-    var spans: [(start: Int, end: Int, row: Int)] = []
-    let (first, before) = tree.locate(part.lowerBound + 1, unit)
-    var place: TextTree.Place? = first, offset = before[unit]
-    func add(_ length: Int, by row: Int) {
-      let (start, end) = (max(offset, part.lowerBound), min(offset + length, part.upperBound))
-      offset += length
-      guard start < end else { return }
-      if let last = spans.last, last.row == row {
-        spans[spans.count - 1].end = end
-      } else {
-        spans.append((start, end, row))
-      }
-    }
-    while let at = place, offset < part.upperBound {
-      let run = tree[at]
-      if run.isIrregular {
-        let irregular = tree.slots[Int(run.text)]
-        if let winner = irregular.slot.winner(), let row = lookups.changeLookup.row(of: winner.id) {
-          add(irregular.sums[unit], by: row)
-        }
-      } else if run.isVisible {
-        // The part may begin in the middle of the run.
-        let (covering, isExact) = tree.elements(covering: max(0, part.lowerBound - offset), unit, of: run)
-        var element = isExact ? covering : covering - 1
-        let skipped = tree.measure(ofFirst: element, of: run)
-        offset += TextSums(skipped, elements: element)[unit]
-        var start = run.textStart + skipped.utf8
-        while element < Int(run.count), offset < part.upperBound,
-          let found = lookups.changeLookup.stretch(from: run.id.advanced(by: element), in: graph)
-        {
-          let count = min(found.count, Int(run.count) - element)
-          let end = run.isASCII ? start + count : bytes.advance(start, scalars: count)
-          add(run.isASCII ? count : TextSums(bytes.measure(start..<end), elements: count)[unit], by: found.row)
-          element += count
-          start = end
-        }
-      }
-      place = tree.next(at)
-    }
-    return spans
   }
 }

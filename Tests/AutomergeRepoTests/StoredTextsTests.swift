@@ -15,7 +15,8 @@ import Testing
 
   /// A text that does not compress to less than the history that is worth it.
   private static func words(_ random: inout SeededGenerator) -> String {
-    String((0..<StoredTexts.minimumByteCount * 2).map { _ in "0123456789abcdef\n".randomElement(using: &random) ?? " " })
+    String(
+      (0..<StoredTexts.minimumByteCount * 2).map { _ in "0123456789abcdef\n".randomElement(using: &random) ?? " " })
   }
 
   /// A document with a long history, in the store.

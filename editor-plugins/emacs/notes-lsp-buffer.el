@@ -130,11 +130,6 @@ are new to it."
     (notes-lsp--report-cursor-soon note))
   (notes-lsp--choose-auto-save note))
 
-(defun notes-lsp--send-close (note)
-  "Leave NOTE's file to the service, which brings it up to date."
-  (notes-lsp-service-notify :textDocument/didClose
-                            `(:textDocument (:uri ,(notes-lsp--note-uri note)))))
-
 (defun notes-lsp--detach ()
   "Stop treating the current buffer as a note; tell the service."
   (let ((note (notes-lsp--current)))
@@ -143,7 +138,8 @@ are new to it."
         (when (notes-lsp--note-open note)
           (notes-lsp--flush note)
           (notes-lsp--keep-words note)
-          (notes-lsp--send-close note)))
+          (notes-lsp-service-notify :textDocument/didClose
+                                    `(:textDocument (:uri ,(notes-lsp--note-uri note))))))
       (setf (notes-lsp--note-open note) nil)
       (notes-lsp--set-access note "write")
       (notes-lsp--unwatch-file note)
@@ -290,13 +286,7 @@ It never had what others wrote in between."
   (dolist (note notes-lsp--notes)
     (when (buffer-live-p (notes-lsp--note-buffer note)) (notes-lsp--flush note))))
 
-(defun notes-lsp--close-all ()
-  "Leave the files of all notes to the service."
-  (dolist (note notes-lsp--notes)
-    (when (notes-lsp--note-open note) (notes-lsp--send-close note))))
-
 (add-hook 'notes-lsp--ready-hook #'notes-lsp--reattach)
-(add-hook 'notes-lsp--leaving-hook #'notes-lsp--close-all)
 (add-hook 'notes-lsp--down-hook #'notes-lsp--offline)
 (add-hook 'notes-lsp--before-stop-hook #'notes-lsp--flush-all)
 (add-hook 'after-change-major-mode-hook #'notes-lsp--after-mode-change)

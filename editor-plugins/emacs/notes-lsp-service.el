@@ -79,8 +79,6 @@
 (defvar notes-lsp--ready-queue nil
   "Pairs of functions: one is called when the service is ready.
 The other, if it cannot be started, with a line that says why.")
-(defvar notes-lsp--leaving-hook nil
-  "Run when Emacs ends, before the service is told to end.")
 (defvar notes-lsp--before-stop-hook nil
   "Run while the service is still ready and about to be stopped.")
 

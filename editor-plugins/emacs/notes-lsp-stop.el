@@ -10,7 +10,6 @@
 ;;; Code:
 
 (require 'notes-lsp-service)
-
 (require 'notes-lsp-unsent)
 
 (defvar notes-lsp--stored)
@@ -43,14 +42,14 @@ the answer of the service, by which everything is stored, must do."
       (notes-lsp--guarded "stopping"
         (run-hooks 'notes-lsp--before-stop-hook)
         (notes-lsp--keep-all-words)
-        (when leaving (run-hooks 'notes-lsp--leaving-hook))
+        (when leaving                   ; The service brings the files of closed buffers up to date.
+          (dolist (note notes-lsp--notes)
+            (notes-lsp-service-notify :textDocument/didClose `(:textDocument (:uri ,(notes-lsp--note-uri note))))))
         (let ((process (jsonrpc--process link)) answered)
           (jsonrpc-async-request link :shutdown nil :timeout 3
-                                 :success-fn (lambda (_)
-                                               (setq answered t notes-lsp--stored leaving)
+                                 :success-fn (lambda (_) (setq answered t notes-lsp--stored leaving)
                                                (notes-lsp--forget-unsent))
-                                 :error-fn (lambda (_) (setq answered t))
-                                 :timeout-fn #'ignore)
+                                 :error-fn (lambda (_) (setq answered t)) :timeout-fn #'ignore)
           (set-process-sentinel process #'ignore)
           (notes-lsp--await-last process (lambda () answered))
           (when (process-live-p process)

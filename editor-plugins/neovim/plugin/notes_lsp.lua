@@ -20,9 +20,7 @@ local function load()
   presence.define_highlights()
   local function on(events, act) api.nvim_create_autocmd(events, { group = group, callback = act }) end
   local function each(act)
-    return function()
-      for _, note in ipairs(note_of.all()) do act(note) end
-    end
+    return function() vim.tbl_map(act, note_of.all()) end
   end
   on("ColorScheme", presence.define_highlights)
   on({ "CursorMoved", "CursorMovedI", "ModeChanged", "BufEnter" }, presence.report)

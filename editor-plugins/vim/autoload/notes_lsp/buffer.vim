@@ -96,7 +96,7 @@ export def Detach(bufnr: number)
   presence.Clear(note)
   workingfile.RemoveAutocommands(note)
   if note.isOpen && empty(WithURI(note.uri))
-    SendClose(note)
+    service.Notify('textDocument/didClose', {textDocument: {uri: note.uri}})
   endif
   if bufexists(bufnr)
     listener_remove(note.listener)
@@ -107,10 +107,6 @@ export def Detach(bufnr: number)
       setbufvar(bufnr, $'&{option}', eval($'&g:{option}'))
     endfor
   endif
-enddef
-
-def SendClose(note: dict<any>)
-  service.Notify('textDocument/didClose', {textDocument: {uri: note.uri}})
 enddef
 
 # How many services a buffer remembers: the last one may have ended before it had merged the buffer.
@@ -163,18 +159,6 @@ export def OnServiceReady()
     note.version += 1
     SendOpen(note)
     presence.SendSoon(note)
-  endfor
-enddef
-
-# The service is about to be stopped. A buffer that stays is shown to the next one; at the end of Vim it is closed, so that the
-# service brings its file up to date.
-export def OnServiceEnds()
-  for note in notes->values()
-    sync.Flush(note, false)
-    if v:exiting != v:null
-      unsent.Keep(note)
-      SendClose(note)
-    endif
   endfor
 enddef
 

@@ -6,6 +6,7 @@ vim9script
 #        └──five quick deaths┴──────── dies ◄────────────────┘   (else: starting again after a pause)
 
 import autoload 'notes_lsp/buffer.vim'
+import autoload 'notes_lsp/sync.vim'
 import autoload 'notes_lsp/frames.vim'
 import autoload 'notes_lsp/gate.vim'
 import autoload 'notes_lsp/incoming.vim'
@@ -261,10 +262,16 @@ export def Stop()
   timer_stop(initializeTimer)
   timer_stop(restartTimer)
   const wasReady = state ==# 'ready'
-  buffer.OnServiceEnds()
+  for note in buffer.All()
+    sync.Flush(note, false)
+    # A buffer that stays is shown to the next service. The file of one that goes is the service's.
+    if v:exiting != v:null
+      unsent.Keep(note)
+      Notify('textDocument/didClose', {textDocument: {uri: note.uri}})
+    endif
+  endfor
   const isRunning = state ==# 'ready' || state ==# 'starting'
-  state = 'stopped'
-  hasFailed = false
+  [state, hasFailed] = ['stopped', false]
   if isRunning && ch_status(channel) ==# 'open'
     if wasReady
       Write({id: pending.NextId(), method: 'shutdown'})
