@@ -108,7 +108,7 @@ extension SharingAdapter {
     }
     guard connection.isConnected else {
       if isNew { _ = try await forget(server: ticket.server) }
-      throw .notReached(reason: "No connection to \(server.name): \(connection.problem ?? "no answer").")
+      throw .notReached(reason: "No connection to \(servers.name(of: server)): \(connection.problem ?? "no answer").")
     }
     try await publish(ticket.document, on: server.peer)
   }
@@ -129,7 +129,7 @@ extension SharingAdapter {
     return servers.all.map { server in
       let isConnected = servers.state(of: server.peer) == .connected
       return PeerSummary(
-        peer: server.peer, name: server.name, fingerprint: "", state: isConnected ? .connected : .known,
+        peer: server.peer, name: servers.name(of: server), fingerprint: "", state: isConnected ? .connected : .known,
         isConnected: isConnected, via: server.url.description,
         notes: server.documents.sorted { $0.description < $1.description }.map { ($0, .write) })
     }
@@ -140,7 +140,7 @@ extension SharingAdapter {
     return servers.servers(with: document).map { server in
       let connection = connection(to: server.peer, of: servers)
       return PersonSummary(
-        peer: server.peer, name: server.name, access: .write, isConnected: connection.isConnected,
+        peer: server.peer, name: servers.name(of: server), access: .write, isConnected: connection.isConnected,
         problem: connection.problem)
     }
   }

@@ -109,7 +109,7 @@ final class SharingAdapter: SharingService {
   }
 
   private func name(of peer: PeerId) -> String {
-    if let server = servers?[peer] { return server.name }
+    if let servers, let server = servers[peer] { return servers.name(of: server) }
     return directory?.name(of: peer) ?? grants?.storedName(of: peer) ?? String(peer.description.prefix(8))
   }
 

@@ -17,6 +17,14 @@ struct KnownServerTests {
     return server
   }
 
+  @Test func serversOfOneHostAreToldApartByTheirPorts() throws {
+    let servers = try ["wss://a.example/", "wss://b.example/", "wss://b.example:8443/"].map {
+      try #require(KnownServer($0))
+    }
+    #expect(servers.map { $0.name(among: servers) } == ["a.example", "b.example:443", "b.example:8443"])
+    #expect(servers[1].name(among: servers[1...1]) == "b.example")
+  }
+
   @Test(arguments: [nil, "?token=SECRET", "?room=a"]) func aStoredServerIsReadAgainAndHasNothingInTheClear(
     query: String?
   ) throws {

@@ -9,6 +9,7 @@ struct Company {
   /// More people than this are counted.
   private static let maximumNames = 3
   private static let maximumNameLength = 16
+  private static let maximumReasonLength = 40
 
   private var pieces: [JSONValue] = []
   private let isReadOnly: Bool
@@ -34,7 +35,10 @@ struct Company {
     add("refused by ", named(.refused))
     add("receiving from ", people.filter { $0.percentReceived != nil }, showsPercent: true)
     add("\(pending) not yet sent to ", behind)
-    add("", named(.unreachable), after: " unreachable")
+    let away = named(.unreachable)
+    // A server may want a token.
+    let reason = away.count == 1 ? away[0].person.problem.map { ": " + Self.shown($0, Self.maximumReasonLength) } : nil
+    add("", away, after: " unreachable" + (reason ?? ""))
     add("synced with ", whenLater: "sending to ", named(.inSync))
     if network != "on" { say(network == "off" ? "no network" : "no network: \(OneLine.shown(network))") }
   }
@@ -70,8 +74,11 @@ struct Company {
 
   /// - Parameter name: the full name, by which the editor finds the caret. Its direction follows the piece.
   private mutating func add(name: String) {
-    let shown = DisplayWidth.cut(OneLine.shown(name), to: Self.maximumNameLength)
-    pieces.append(["text": .string(shown), "name": .string(name)])
+    pieces.append(["text": .string(Self.shown(name, Self.maximumNameLength)), "name": .string(name)])
+  }
+
+  private static func shown(_ words: String, _ length: Int) -> String {
+    DisplayWidth.cut(OneLine.shown(words), to: length)
   }
 
   var json: JSONValue { .array(pieces) }

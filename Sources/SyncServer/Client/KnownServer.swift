@@ -23,8 +23,11 @@ public struct KnownServer: Hashable, Sendable {
   /// The repo's id for the server, whatever id the server claims: its address, without a query. No key has such an id.
   public var peer: PeerId { PeerId(url.description) }
 
-  /// The name to show.
-  public var name: String { url.host }
+  /// The name to show: the host, with the port if one of the others has the same host.
+  func name(among others: some Sequence<KnownServer>) -> String {
+    let isAlone = !others.contains { $0.url.host == url.host && $0.peer != peer }
+    return isAlone ? url.host : "\(url.host):\(url.port)"
+  }
 
   // MARK: Storage
 

@@ -51,6 +51,9 @@ public final class SyncServers: NetworkProvider, NetworkDelegate {
     sockets.onServerChange = { [weak self] url, _ in self?.changed(PeerId(url.description)) }
   }
 
+  /// The name to show.
+  public func name(of server: KnownServer) -> String { server.name(among: servers.values) }
+
   private func changed(_ peer: PeerId) {
     for reply in waiting.removeValue(forKey: peer) ?? [] { reply.resume(returning: ()) }
     onChange?(peer)

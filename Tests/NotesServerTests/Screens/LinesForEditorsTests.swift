@@ -77,9 +77,10 @@ struct LinesForEditorsTests {
   // MARK: Company
 
   private static func person(
-    _ name: String, _ state: PersonStatus.State, pending: Int = 0, received: Int? = nil
+    _ name: String, _ state: PersonStatus.State, pending: Int = 0, received: Int? = nil, problem: String? = nil
   ) -> PersonStatus {
-    let person = PersonSummary(peer: PeerId(name), name: name, access: .write, isConnected: state != .unreachable)
+    let person = PersonSummary(
+      peer: PeerId(name), name: name, access: .write, isConnected: state != .unreachable, problem: problem)
     return PersonStatus(person: person, state: state, pending: pending, percentReceived: received, forges: false)
   }
 
@@ -123,6 +124,8 @@ struct LinesForEditorsTests {
     var server = Self.person("wss", .inSync)
     server.limit = .readOnly
     #expect(Self.words([server]) == "synced with wss (read-only)", "what is typed does not reach it")
+    server = Self.person("wss", .unreachable, problem: "the server wants a token")
+    #expect(Self.words([server]) == "wss unreachable: the server wants a token")
     #expect(words(unstored: nil, network: "off") == "synced with Ana; no network")
     #expect(words(unstored: nil, network: "the port is taken") == "synced with Ana; no network: the port is taken")
   }

@@ -8,6 +8,7 @@ import Testing
 struct RepoSnippets {
   private func say(_ text: String) {}
   private func show(_ handle: DocHandle) {}
+  private func show(_ text: String, of id: DocumentId) {}
 
   @Test func theLandingPageHolds() async throws {
     // snippet
@@ -43,6 +44,12 @@ struct RepoSnippets {
     for await progress in await repo.findWithProgress(id) {
       for (source, answer) in progress.sources { say("\(source): \(answer)") }
       if let outcome = progress.outcome { say("\(outcome)") }
+    }
+    // end
+
+    // snippet
+    for id in try await repo.documentIds() {
+      if let text = try await repo.texts.text(of: id, at: "content") { show(text, of: id) }
     }
     // end
 
