@@ -140,21 +140,28 @@ public actor WorkingFiles {
   /// The old file keeps a second name until it has been read once more afterwards, so that nothing is missed which
   /// another program wrote into it a moment before. A file that cannot be read is not replaced.
   ///
-  /// - Returns: the file's content, if it is not the expected one.
+  /// - Returns: the file's content, if it is not the expected one. The caller stores that before it calls `settle`.
   public func replace(_ path: String, _ bytes: [UInt8], of expected: [UInt8]?) throws(Failure) -> [UInt8]? {
     try makeFolder(of: path)
-    let target =
-      (try? FileManager.default.destinationOfSymbolicLink(atPath: path)).map { destination in
-        destination.hasPrefix("/") ? destination : (path as NSString).deletingLastPathComponent + "/" + destination
-      } ?? path
+    let target = target(of: path)
     var info = stat()
     let mode = stat(target, &info) == 0 ? info.st_mode & 0o7777 : nil
     let (descriptor, temporary) = try makeTemporary(for: target, mode: mode)
     defer { unlink(temporary) }
     try fill(descriptor, bytes, temporary)
     let before = try exchange(temporary, target, expecting: expected)
+    guard before == expected else { return before }
     synchronizeFolder(of: target)
-    return before == expected ? nil : before
+    return nil
+  }
+
+  /// Makes durable what `replace` has written.
+  public func settle(_ path: String) { synchronizeFolder(of: target(of: path)) }
+
+  /// Where a symbolic link leads; the path itself if it is none.
+  private func target(of path: String) -> String {
+    guard let destination = try? FileManager.default.destinationOfSymbolicLink(atPath: path) else { return path }
+    return destination.hasPrefix("/") ? destination : (path as NSString).deletingLastPathComponent + "/" + destination
   }
 
   /// Replaces a file by another. Returns the replaced content, nil if there was none.

@@ -90,6 +90,8 @@ struct WorkingFileAdapter: WorkingFileAccess {
     }
   }
 
+  func settle(_ path: String) async { await files.settle(path) }
+
   func replace(_ path: String, _ bytes: [UInt8], of expected: [UInt8]?) async throws(WorkingFileError) -> [UInt8]? {
     do {
       return try await files.replace(path, bytes, of: expected)

@@ -47,7 +47,14 @@ final class SimulatedFiles: WorkingFileAccess {
     try checkDisk(path)
     let old = process.disk[path]
     process.disk.write(path, bytes, by: "service \(process.number)")
-    return old == expected ? nil : old
+    guard old != expected else { return nil }
+    process.disk.unsettled[path] = old
+    return old
+  }
+
+  func settle(_ path: String) async {
+    await process.waitForFiles()
+    if process.isAlive { process.disk.unsettled[path] = nil }
   }
 
   func names(in folder: String) async -> [String]? {

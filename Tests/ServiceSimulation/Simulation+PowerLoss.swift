@@ -5,7 +5,8 @@ import Foundation
 /// A power failure of a person's machine, and what it excuses.
 extension Simulation {
   /// Words may be lost unless their author was told that they are stored. The store keeps what it has committed, and
-  /// files keep what was written to them; both are synced. The journal is not.
+  /// files keep what was written to them; both are synced, but for a file that has just replaced what another program wrote. The
+  /// journal is not synced.
   func loseFlow(of person: SimulatedPerson) -> Bool {
     guard !person.services.isEmpty, !person.services.contains(where: \.journalIsBroken) else { return false }
     let gone = words.filter { authors[$0] == person.name && !injector.mustSurvive($0, isDeleted: false) }
@@ -23,6 +24,7 @@ extension Simulation {
       let bytes = journal.segments[last] ?? []
       person.disk.journals[run]?.segments[last] = Array(bytes.prefix(injector.below(bytes.count + 1)))
     }
+    person.disk.loseUnsettled()
     injector.excuseTwice(onlyInFile(of: person).intersection(known))
     return true
   }

@@ -139,6 +139,7 @@ final class FileReconciler {
     }
     if !file.isSame, let others = try await environment.files.replace(path, file.bytes, of: found) {
       try await takeIn(recoveredTexts.overwrote(others, key), thatReplaced: contents, of: note, handle)
+      try await settle(path, others, replacedBy: text, of: note, handle)
     }
     // A buffer that was opened meanwhile may have been saved, and its file's content be known.
     if isOpen(key), try await environment.files.read(path) != file.bytes { return }
@@ -235,6 +236,22 @@ final class FileReconciler {
     }
     // It is not UTF-8, or an editor opened the note meanwhile and merges what the file has now.
     await recoveredTexts.keep(overwritten)
+  }
+
+  /// Makes our file durable, now that what it has replaced can be stored. Until then the file may have either, whatever fails.
+  private func settle(
+    _ path: String, _ replaced: [UInt8], replacedBy text: [UInt8], of note: NoteDocument, _ handle: DocHandle
+  ) async throws {
+    let key = NoteKey(handle.id, item: note.item)
+    let (now, heads) = (DocumentText(note).allUTF8, handle.document.heads())
+    if let others = try? FileContents(reading: replaced, known: notebook[key]?.shape) {
+      let steps = [await TextDiff.offLoop(from: others.text, to: text), await TextDiff.offLoop(from: text, to: now)]
+      if !isOpen(key) {
+        environment.fileHas(TextBase(heads: heads, steps: steps, object: note.textObject), key)
+      }
+    }
+    try await notebook.save(key, with: handle)
+    await environment.files.settle(path)
   }
 
   /// Renames the file to fit the note's title; later, if an editor opens it at this moment.

@@ -125,6 +125,36 @@ import Testing
   }
 
   /// The next attempt finds only what the service has written.
+  /// The power may fail at any moment: the file that has the words must not be gone before the store has them.
+  @Test func whatAServiceWritesOverIsStoredBeforeItsOwnFileIsDurable() async throws {
+    let ben = ServiceUnderTest(world)
+    try await ben.start()
+    let made = try await ben.request("notes/create", ["title": "Shopping", "text": "tea\n"])
+    let id = try #require(made["id"]?.stringValue.flatMap { DocumentId($0) })
+    let handle = try await ben.handle(of: id)
+    let stored = Mutex<[String?]>([])
+    let storage = ben.service.notebook.storage
+    ben.files.onReplace.withLock { [files = ben.files] in
+      $0 = { path in
+        if files[path] == Array("tea\n".utf8) { files[path] = Array("tea\nham\n".utf8) }
+      }
+    }
+    ben.files.onSettle.withLock {
+      $0 = { _ in
+        let text = try? await Repo(storage: storage).texts.text(of: id, at: "content")
+        stored.withLock { $0.append(text) }
+      }
+    }
+    try type("milk\n", into: handle)
+    try await ben.service.fileSync.synchronize(handle)
+    #expect(stored.withLock { $0 } == ["milk\ntea\nham\n"])
+    // What the record says holds for both files.
+    let base = try #require(ben.service.notebook[id]?.fileBases)
+    let note = try #require(NoteDocument(handle.document))
+    let texts = base.flatMap { $0.texts(of: note) }.map { String(decoding: $0, as: UTF8.self) }
+    #expect(Set(texts).isSuperset(of: ["tea\nham\n", "milk\ntea\n"]))
+  }
+
   @Test func whatAnotherProgramWroteMeanwhileIsKeptIfItCannotBeMerged() async throws {
     let log = WrittenJournal()
     let ben = ServiceUnderTest(world, journal: log)
