@@ -150,7 +150,7 @@ final class FileReconciler {
       $0.textObject = note.textObject
       $0.shape = file.shape
       $0.words = file.wordCount
-      $0.isFileOutdated = false
+      ($0.isFileOutdated, $0.isFileShown) = (false, false)
       $0.title = note.title ?? $0.title
     }
     // Together with the changes that the base names: another process may read both at any moment.

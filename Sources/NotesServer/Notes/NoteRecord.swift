@@ -29,6 +29,8 @@ struct NoteRecord: Hashable {
   var shape = FileShape.plain
   /// Whether the working file may lack what the note has: the process that had it open has ended without writing it.
   var isFileOutdated = false
+  /// Whether an editor may still show an outdated file: only its service has ended.
+  var isFileShown = false
   /// When the note was deleted; it is removed permanently some time later.
   var deletedSince: Date?
   /// The document that continues the note; the store then keeps this one only for a while.
@@ -127,7 +129,7 @@ extension NoteRecord {
       id: id, item: item, title: title, created: created, modified: modified, path: path, folder: folder)
     (record.agenda, record.textObject, record.words, record.shape) = (agenda, textObject, words, shape)
     (record.documentFiles, record.agendaSeen) = (documentFiles, agendaSeen)
-    record.isFileOutdated = isFileOutdated
+    (record.isFileOutdated, record.isFileShown) = (isFileOutdated, isFileShown)
     (record.isUnread, record.deletionSeen, record.fileBase, record.seen) = (isUnread, deletionSeen, fileBase, seen)
     return record
   }
@@ -179,6 +181,7 @@ extension NoteRecord {
       "unread": .bool(isUnread),
       "shape": shape.cbor,
       "outdated": isFileOutdated ? .bool(true) : nil,
+      "shown": isFileShown ? .bool(true) : nil,
       "deletionSeen": deletionSeen.map { .integer($0.milliseconds) },
       "deleted": deletedSince.map { .integer($0.milliseconds) },
       "successor": successor.map { .text($0.description) },
@@ -218,6 +221,7 @@ extension NoteRecord {
     case "unread": isUnread = value.bool ?? false
     case "shape": shape = FileShape(value)
     case "outdated": isFileOutdated = value.bool ?? false
+    case "shown": isFileShown = value.bool ?? false
     case "deletionSeen": deletionSeen = value.integer.map { Date(milliseconds: $0) }
     case "deleted": deletedSince = value.integer.map { Date(milliseconds: $0) }
     case "successor": successor = value.text.flatMap { DocumentId($0) }

@@ -21,18 +21,20 @@ final class OutdatedFiles {
   init(_ environment: ServiceEnvironment) { self.environment = environment }
 
   /// Marks the record, to be stored with it, unless the file is known to have the note's text. Returns whether it did.
+  ///
+  /// - Parameter isShown: whether an editor that shows the file goes on: its file is then left to it
   @discardableResult
-  func examine(_ key: NoteKey, _ handle: DocHandle) -> Bool {
+  func examine(_ key: NoteKey, _ handle: DocHandle, isShown: Bool = false) -> Bool {
     guard let record = notebook[key], record.path != nil, record.deletedSince == nil else { return false }
     let base = record.fileBase
     let isSame = base?.heads == handle.document.heads() && base?.steps.allSatisfy(\.isIdentity) ?? false
-    notebook.update(key) { $0.isFileOutdated = !isSame }
+    notebook.update(key) { ($0.isFileOutdated, $0.isFileShown) = (!isSame, !isSame && isShown) }
     return !isSame
   }
 
   /// Brings such files up to date a little later.
   func begin() {
-    guard planned == nil, notebook.records.values.contains(where: \.isFileOutdated) else { return }
+    guard planned == nil, !due.isEmpty else { return }
     planned = environment.clock.schedule(after: Self.delay) { [weak self] in
       Task { @AutomergeRepo in
         await self?.bringUpToDate()
@@ -41,9 +43,12 @@ final class OutdatedFiles {
     }
   }
 
+  private var due: Set<DocumentId> {
+    Set(notebook.records.values.filter { $0.isFileOutdated && !$0.isFileShown }.map(\.id))
+  }
+
   private func bringUpToDate() async {
-    let ids = Set(notebook.records.values.filter(\.isFileOutdated).map(\.id))
-    for id in ids where !environment.openNotes.contains(id) {
+    for id in due where !environment.openNotes.contains(id) {
       guard case .found(let handle) = await environment.repo.search(id) else { continue }
       do {
         try await fileSync?.synchronize(handle, makingFiles: false)

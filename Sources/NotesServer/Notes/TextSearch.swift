@@ -53,7 +53,7 @@ struct TextSearch: Sendable {
     var best: (line: Int, bytes: ArraySlice<UInt8>, count: Int)?
     for (line, bytes) in text.split(separator: 0x0A, omittingEmptySubsequences: false).enumerated() {
       let count = terms.count { $0.isIn(bytes) }
-      if count > best?.count ?? 0 { best = (line, bytes, count) }
+      if count > best?.count ?? 0 { best = (line, bytes.last == 0x0D ? bytes.dropLast() : bytes, count) }
       if count == terms.count { break }
     }
     guard let best else { return nil }

@@ -168,20 +168,29 @@ final class WorkingFileSync: WorkingFilePlanner {
 
   /// How long the files may take at the end of this process.
   private static let finishTime: Duration = .seconds(1)
+  /// The file of a larger note is left to the next process.
+  private static let maximumBytesAtEnd = 1 << 20
 
-  /// Call at the end: brings the files up to date that wait for more changes. Those that take too long count as outdated.
+  /// Call at the end: brings the files up to date that wait for more changes. Those that take too long are left to the next process.
   func finish() async {
     let waiting = planned.keys.compactMap { environment.repo.handle(of: $0) }
     guard !waiting.isEmpty else { return }
     for handle in waiting {
       planned.removeValue(forKey: handle.id)?.cancel()
       meetings.examineAll(of: handle.id)
-      for key in notebook.keys(of: handle.id) { notebook.update(key) { $0.isFileOutdated = $0.path != nil } }
+      for key in notebook.keys(of: handle.id)
+      where !environment.openNotes.contains(key) && outdated.examine(key, handle) {
+        do {
+          try await notebook.save(key, withBase: false)
+        } catch {
+          log.warning("The store was not told that the working file of \(key.document) is out of date: \(error)")
+        }
+      }
     }
     await OneReply.wait(otherwise: ()) { reply in
       environment.clock.schedule(after: Self.finishTime) { reply.resume(returning: ()) }
       Task { @AutomergeRepo in
-        for handle in waiting {
+        for handle in waiting where handle.document.textByteCount <= Self.maximumBytesAtEnd {
           do {
             try await synchronize(handle, makingFiles: false)
           } catch {
@@ -189,13 +198,6 @@ final class WorkingFileSync: WorkingFilePlanner {
           }
         }
         reply.resume(returning: ())
-      }
-    }
-    for key in waiting.flatMap({ notebook.keys(of: $0.id) }) where notebook[key]?.isFileOutdated ?? false {
-      do {
-        try await notebook.save(key, withBase: false)
-      } catch {
-        log.warning("The store was not told that the working file of \(key.document) is out of date: \(error)")
       }
     }
   }

@@ -94,7 +94,7 @@ public final class Session {
     case (.running, .last):
       phase = .shutDown
       shutdown = Task { @AutomergeRepo in
-        await store()
+        await store(wasShutDown: true)
         connection.reply(to: id, .success(.null))
       }
     case (.running, .withUndo(let type)): answer(id, type, params)
@@ -196,20 +196,20 @@ public final class Session {
     phase = .ended
     Task { @AutomergeRepo in
       await shutdown?.value
-      await store()
+      await store(wasShutDown: code == 0)
       for binding in editor.buffers.bindings { binding.detach() }
       onEnd?(code)
     }
   }
 
-  private func store() async {
+  /// - Parameter wasShutDown: whether the client has asked for the end. One that ends itself closes its buffers before
+  private func store(wasShutDown: Bool) async {
     service.awaitedNotes.end()
     // What the client wrote into a buffer that is still being opened is stored, too.
     await editor.buffers.finishOpenings()
     editor.buffers.finishComparing()
     for binding in editor.buffers.bindings { binding.rememberSeen() }
     await service.openFiles.settleAll()
-    await service.fileSync.finish()
     await service.documentFiles.settle()
     await service.elsewhere.settle()
     await service.settleName()
@@ -223,7 +223,7 @@ public final class Session {
       isStored = false
     }
     for binding in editor.buffers.bindings {
-      service.fileSync.outdated.examine(binding.key, binding.handle)
+      service.fileSync.outdated.examine(binding.key, binding.handle, isShown: wasShutDown)
       do {
         try await service.notebook.save(binding.key, withBase: false)
         try await service.repo.storage?.commit(
@@ -234,6 +234,7 @@ public final class Session {
       }
     }
     if !(await service.recoveredTexts.storeHeld()) { isStored = false }
+    await service.fileSync.finish()
     // If this fails, the next search reads the documents.
     try? await service.repo.texts.keep()
     // The store now has what the editors have; buffers that outlive this process are recognised by that.

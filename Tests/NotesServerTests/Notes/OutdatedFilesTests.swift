@@ -33,7 +33,8 @@ import Testing
     var code: Int32?
     service.session.onEnd = { code = $0 }
     end(service.session)
-    try await service.wait(for: "the end") { code != nil }
+    // On a busy machine the second that files may take at the end would pass before they have been written.
+    try await service.waitAsTimeStands(for: "the end") { code != nil }
     world.crash("ben")
   }
 
@@ -86,6 +87,36 @@ import Testing
     next.send("textDocument/didClose", ["textDocument": ["uri": .string(uri)]])
     try await next.wait(for: "the file") { next.files[path] == Array("oat milk\n".utf8) }
     try await next.wait(for: "the record") { next.service.notebook[id]?.isFileOutdated == false }
+  }
+
+  /// `:NotesStop`: the person goes on in the buffer, and another editor of theirs starts a service.
+  @Test func theFileOfAnEditorThatOnlyStopsItsServiceIsLeftToIt() async throws {
+    let (ben, id) = try await typed()
+    try await end(ben) { session in
+      ben.send("shutdown", .null, id: 2)
+      ben.send("exit", .null)
+    }
+    let next = ServiceUnderTest(world, files: ben.files)
+    try await next.start()
+    #expect(next.service.notebook[id]?.isFileOutdated == true)
+    #expect(try await found(by: next))
+    try await next.pass(OutdatedFiles.delay * 2)
+    #expect(next.files[path] == [])
+    // The editor ends after all, and another one opens the note.
+    next.open(uri, "")
+    try await next.wait(for: "the buffer") { next.binding(uri) != nil }
+    next.send("textDocument/didClose", ["textDocument": ["uri": .string(uri)]])
+    try await next.wait(for: "the file") { next.files[path] == Array("oat milk\n".utf8) }
+  }
+
+  @Test func aNoteWhoseFileIsGoneIsFound() async throws {
+    let (ben, id) = try await typed()
+    try await end(ben) { $0.inputEnded() }
+    ben.files[path] = nil
+    let next = ServiceUnderTest(world, files: ben.files)
+    try await next.start()
+    next.service.notebook.update(NoteKey(id)) { $0.isFileOutdated = false }
+    #expect(try await found(by: next))
   }
 
   @Test func theFileOfABufferThatIsClosedAtTheEndIsWrittenBeforeTheServiceEnds() async throws {

@@ -17,23 +17,24 @@ struct NoteTexts {
     }
   }
 
-  /// The text in memory; otherwise that of the working file, which is at most half a second older, unless it is known to be
-  /// out of date.
+  /// The text in memory; otherwise that of the working file, which is at most half a second older; or that of the document, if the
+  /// file is out of date or gone.
   func text(of part: NoteRecord) async -> [UInt8]? {
-    let loaded = service.repo.handle(of: part.id)
-    if part.isFileOutdated, loaded == nil, part.item == nil,
-      let texts = try? await service.repo.texts.all(of: part.id), let text = texts["content"] ?? texts["text"]
+    if let handle = service.repo.handle(of: part.id) { return await text(of: part, in: handle) }
+    if let path = part.path, !part.isFileOutdated, let bytes = try? await service.files.read(path) { return bytes }
+    if part.item == nil, let texts = try? await service.repo.texts.all(of: part.id),
+      let text = texts["content"] ?? texts["text"]
     {
       return Array(text.utf8)
     }
-    let isFileUseful = part.path != nil && !part.isFileOutdated
-    if let handle = isFileUseful ? loaded : try? await service.fetch(part.id) {
-      // A search reads many notes, and typing must not wait for all of them.
-      await AutomergeRepo.yield()
-      return NoteDocument(handle.document, item: part.item).map { DocumentText($0).allUTF8 }
-    }
-    guard let path = part.path else { return nil }
-    return try? await service.files.read(path)
+    guard let handle = try? await service.fetch(part.id) else { return nil }
+    return await text(of: part, in: handle)
+  }
+
+  private func text(of part: NoteRecord, in handle: DocHandle) async -> [UInt8]? {
+    // A search reads many notes, and typing must not wait for all of them.
+    await AutomergeRepo.yield()
+    return NoteDocument(handle.document, item: part.item).map { DocumentText($0).allUTF8 }
   }
 
   /// Makes the file of an item that matched, because it is about to be opened.
