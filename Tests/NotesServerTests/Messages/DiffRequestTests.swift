@@ -49,4 +49,26 @@ import Testing
     #expect(places.last?.contains("the row") == !isAnaThere)
     if isAnaThere { #expect(places[1].contains("abababab")) }
   }
+
+  @Test func linesOfTwoPeopleBesideEachOtherHaveTheirOwnAuthors() async throws {
+    let ben = ServiceUnderTest(world)
+    try await ben.start()
+    let made = try await ben.request("notes/create", ["title": "Shopping", "text": "end\n"])
+    let handle = try await ben.handle(of: try #require(made["id"]?.stringValue.flatMap { DocumentId($0) }))
+    let before = handle.document.heads()
+    let ana = handle.document.fork()
+    ana.actor = try #require(ActorId(hexadecimal: String(repeating: "ab", count: 16)))
+    try edit(handle.document, TextDelta(utf8Offset: 0, deleted: [], inserted: Array("milk\n\nham\n".utf8)))
+    try edit(ana, TextDelta(utf8Offset: 0, deleted: [], inserted: Array("eggs\n".utf8)))
+    try handle.document.merge(other: ana)
+    let diff = try await ben.request(
+      "notes/diff", ["id": .string(handle.id.description), "from": json(before), "lines": true, "author": "the row"])
+    var authors: [String: String] = [:], author = ""
+    for line in (diff["lines"]?.arrayValue ?? []).compactMap(\.stringValue) {
+      if line.hasPrefix("@@") { author = line } else { authors[line] = author }
+    }
+    #expect(Set(authors.keys) == ["+milk", "+", "+ham", "+eggs"])
+    #expect(["+milk", "+", "+ham"].allSatisfy { authors[$0]?.hasSuffix("@@ ben") ?? false }, "\(authors)")
+    #expect(authors["+eggs"]?.contains("abababab") ?? false)
+  }
 }

@@ -40,17 +40,19 @@ struct DiffRequest: EditorRequest {
     var spans = Spans(past, to: to)
     var places = TextPlaces(of: new, in: editor.client.encoding)
     let hunks = try TextHunk.hunks(of: TextDiff.delta(from: old, to: new, finest: .lines, placement: .beforeDeleted))
-      .map { hunk in
-        let range = PositionRange(
-          start: places.position(of: hunk.range.lowerBound), end: places.position(of: hunk.range.upperBound))
+      .flatMap { hunk in
         // Both lists ascend.
         inserted = inserted.drop { $0.upperBound <= hunk.range.lowerBound }
         let parts = inserted.prefix { $0.lowerBound < hunk.range.upperBound }.filter { $0.overlaps(hunk.range) }
-        let author = try spans.writer(of: parts).map { actor, changes in
-          let isVerified = changes.allSatisfy { past.vouching.covers($0, of: document) }
-          return past.authors.name(of: actor, isVerified: isVerified)
+        return try spans.split(hunk, parts).map { hunk, writer in
+          let range = PositionRange(
+            start: places.position(of: hunk.range.lowerBound), end: places.position(of: hunk.range.upperBound))
+          let author = writer.map { writer in
+            let isVerified = writer.changes.allSatisfy { past.vouching.covers($0, of: document) }
+            return past.authors.name(of: writer.actor, isVerified: isVerified)
+          }
+          return Hunk(range: range, old: hunk.old, new: hunk.new, author: author)
         }
-        return Hunk(range: range, old: hunk.old, new: hunk.new, author: author)
       }
     guard wantsLines else { return Result(hunks: hunks, lines: nil) }
     // Of several people, it is unknown who deleted what.
@@ -72,8 +74,43 @@ struct DiffRequest: EditorRequest {
       (self.past, self.heads, isNow) = (past, heads, heads == past.document.heads())
     }
 
+    typealias Writer = (actor: ActorId, changes: Set<ChangeHash>)
+
+    /// A hunk in pieces of whole lines, so that each has one author.
+    ///
+    /// - Parameter parts: what was inserted in the hunk's range
+    mutating func split(
+      _ hunk: TextHunk, _ parts: [Range<Int>]
+    ) throws -> [(hunk: TextHunk, writer: Writer?)] {
+      var pieces: [(hunk: TextHunk, writer: Writer?)] = []
+      var start = hunk.range.lowerBound
+      for line in hunk.new.split(separator: 0x0A, omittingEmptySubsequences: false) {
+        let end = min(start + line.count + 1, hunk.range.upperBound)
+        guard start < end else { break }
+        let writer = try writer(of: parts.map { $0.clamped(to: start..<end) }.filter { !$0.isEmpty })
+        let text = hunk.new[(start - hunk.range.lowerBound)..<(end - hunk.range.lowerBound)]
+        if let last = pieces.last, Self.areOne(last.writer, writer) {
+          pieces[pieces.count - 1].hunk.new += text
+          pieces[pieces.count - 1].hunk.range = last.hunk.range.lowerBound..<end
+          let changes = (last.writer?.changes ?? []).union(writer?.changes ?? [])
+          pieces[pieces.count - 1].writer = (last.writer ?? writer).map { ($0.actor, changes) }
+        } else {
+          let old = pieces.isEmpty ? hunk.old : []
+          pieces.append((TextHunk(range: start..<end, old: old, new: Array(text)), writer))
+        }
+        start = end
+      }
+      return pieces.isEmpty ? [(hunk, nil)] : pieces
+    }
+
+    /// Whether two lines may have been written by one person. A line that is only cut off from another one has no author.
+    private static func areOne(_ one: Writer?, _ other: Writer?) -> Bool {
+      guard let one, let other else { return true }
+      return NoteAuthors.person(of: one.actor) == NoteAuthors.person(of: other.actor)
+    }
+
     /// The author of most of the text in some parts, and the changes that wrote it; nil if the parts are empty.
-    mutating func writer(of parts: [Range<Int>]) throws -> (actor: ActorId, changes: Set<ChangeHash>)? {
+    mutating func writer(of parts: [Range<Int>]) throws -> Writer? {
       var lengths: [ActorId: Int] = [:], changes: [ActorId: Set<ChangeHash>] = [:]
       for part in parts {
         let part = UInt64(part.lowerBound)..<UInt64(part.upperBound)
