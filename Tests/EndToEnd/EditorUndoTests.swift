@@ -58,10 +58,13 @@ extension EditorUndoTests {
     try ana.typeInLastLine("words")
     _ = try ana.waitUntilAttached()
     try ana.give(vim: "setlocal nomodifiable", emacs: "(read-only-mode 1)")
+    // Keys take another way than commands: the answer shows that the command was carried out.
+    _ = try ana.state()
     try ana.undo()
     try ana.waitForScreen(refusal)
     try ana.waitForText("words")
     try ana.give(vim: "setlocal modifiable", emacs: "(read-only-mode -1)")
+    _ = try ana.state()
     try ana.undo()
     try ana.session.wait(for: "the undo") { try ana.state()?.text.contains("words") == false }
     try ana.quit()
