@@ -140,7 +140,7 @@ public actor WorkingFiles {
   /// The old file keeps a second name until it has been read once more afterwards, so that nothing is missed which
   /// another program wrote into it a moment before. A file that cannot be read is not replaced.
   ///
-  /// - Returns: the file's content, if it is not the expected one. The caller stores that before it calls `settle`.
+  /// - Returns: the file's content, if it is not the expected one. The caller stores that before it calls `makeDurable`.
   public func replace(_ path: String, _ bytes: [UInt8], of expected: [UInt8]?) throws(Failure) -> [UInt8]? {
     try makeFolder(of: path)
     let target = target(of: path)
@@ -156,7 +156,7 @@ public actor WorkingFiles {
   }
 
   /// Makes durable what `replace` has written.
-  public func settle(_ path: String) { synchronizeFolder(of: target(of: path)) }
+  public func makeDurable(_ path: String) { synchronizeFolder(of: target(of: path)) }
 
   /// Where a symbolic link leads; the path itself if it is none.
   private func target(of path: String) -> String {

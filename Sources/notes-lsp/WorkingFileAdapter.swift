@@ -90,7 +90,7 @@ struct WorkingFileAdapter: WorkingFileAccess {
     }
   }
 
-  func settle(_ path: String) async { await files.settle(path) }
+  func makeDurable(_ path: String) async { await files.makeDurable(path) }
 
   func replace(_ path: String, _ bytes: [UInt8], of expected: [UInt8]?) async throws(WorkingFileError) -> [UInt8]? {
     do {

@@ -29,7 +29,7 @@ public final class SimulatedDisk {
   var onWrite: (String, [UInt8], String) -> Void = { _, _, _ in }
   private(set) var files: [String: File] = [:]
   /// What files contained before they were replaced in a way that is not durable yet.
-  var unsettled: [String: [UInt8]] = [:]
+  var notDurable: [String: [UInt8]] = [:]
   private var fileCount: UInt64 = 0
   /// Called with the folder and the name of each file that is created, written or renamed.
   private var watchers: [Int: (folder: String, action: @AutomergeRepo (String) -> Void)] = [:]
@@ -46,8 +46,8 @@ public final class SimulatedDisk {
   func remove(_ path: String) { files[path] = nil }
 
   /// The power fails: what was not made durable has not been written.
-  func loseUnsettled() {
-    for (path, bytes) in unsettled.sorted(by: { $0.key < $1.key }) where files[path] != nil {
+  func loseNotDurable() {
+    for (path, bytes) in notDurable.sorted(by: { $0.key < $1.key }) where files[path] != nil {
       write(path, bytes, by: "the power failure")
     }
   }
@@ -55,7 +55,7 @@ public final class SimulatedDisk {
   /// Writes in one step, like a program that renames a new file into place.
   func write(_ path: String, _ bytes: [UInt8], by writer: String) {
     fileCount += 1
-    unsettled[path] = nil
+    notDurable[path] = nil
     let nanoseconds = Int((clock.date.timeIntervalSince1970 * 1e9).rounded())
     files[path] = File(bytes: bytes, mark: FileMark(inode: fileCount, byteCount: bytes.count, nanoseconds: nanoseconds))
     onWrite(path, bytes, writer)
@@ -64,7 +64,7 @@ public final class SimulatedDisk {
 
   func rename(_ path: String, to target: String) {
     files[target] = files.removeValue(forKey: path)
-    unsettled[target] = unsettled.removeValue(forKey: path)
+    notDurable[target] = notDurable.removeValue(forKey: path)
     changed(target)
   }
 

@@ -48,13 +48,13 @@ final class SimulatedFiles: WorkingFileAccess {
     let old = process.disk[path]
     process.disk.write(path, bytes, by: "service \(process.number)")
     guard old != expected else { return nil }
-    process.disk.unsettled[path] = old
+    process.disk.notDurable[path] = old
     return old
   }
 
-  func settle(_ path: String) async {
+  func makeDurable(_ path: String) async {
     await process.waitForFiles()
-    if process.isAlive { process.disk.unsettled[path] = nil }
+    if process.isAlive { process.disk.notDurable[path] = nil }
   }
 
   func names(in folder: String) async -> [String]? {

@@ -24,7 +24,7 @@ extension Simulation {
       let bytes = journal.segments[last] ?? []
       person.disk.journals[run]?.segments[last] = Array(bytes.prefix(injector.below(bytes.count + 1)))
     }
-    person.disk.loseUnsettled()
+    person.disk.loseNotDurable()
     injector.excuseTwice(onlyInFile(of: person).intersection(known))
     return true
   }

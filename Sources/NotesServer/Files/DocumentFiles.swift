@@ -213,7 +213,7 @@ final class DocumentFiles {
     // Another program wrote the file between our read and our write. That is merged, and the file written again.
     guard let others else { return }
     if let merged = try await takeIn(others, MeetingNotesFile(others), path, handle) {
-      await environment.files.settle(path)
+      await environment.files.makeDurable(path)
       if merged != heads { plan(handle, after: Self.writeDelay) }
     } else {
       known[path] = nil
@@ -227,7 +227,7 @@ final class DocumentFiles {
     while let later = try await environment.files.replace(path, bytes, of: expected) {
       (bytes, expected) = (later, bytes)
     }
-    await environment.files.settle(path)
+    await environment.files.makeDurable(path)
   }
 
   /// Off the loop, because a large document takes time.

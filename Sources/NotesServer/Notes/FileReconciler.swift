@@ -139,7 +139,7 @@ final class FileReconciler {
     }
     if !file.isSame, let others = try await environment.files.replace(path, file.bytes, of: found) {
       try await takeIn(recoveredTexts.overwrote(others, key), thatReplaced: contents, of: note, handle)
-      try await settle(path, others, replacedBy: text, of: note, handle)
+      try await makeDurable(path, others, replacedBy: text, of: note, handle)
     }
     // A buffer that was opened meanwhile may have been saved, and its file's content be known.
     if isOpen(key), try await environment.files.read(path) != file.bytes { return }
@@ -239,7 +239,7 @@ final class FileReconciler {
   }
 
   /// Makes our file durable, now that what it has replaced can be stored. Until then the file may have either, whatever fails.
-  private func settle(
+  private func makeDurable(
     _ path: String, _ replaced: [UInt8], replacedBy text: [UInt8], of note: NoteDocument, _ handle: DocHandle
   ) async throws {
     let key = NoteKey(handle.id, item: note.item)
@@ -251,7 +251,7 @@ final class FileReconciler {
       }
     }
     try await notebook.save(key, with: handle)
-    await environment.files.settle(path)
+    await environment.files.makeDurable(path)
   }
 
   /// Renames the file to fit the note's title; later, if an editor opens it at this moment.

@@ -11,10 +11,10 @@ public protocol WorkingFileAccess: Sendable {
   /// Atomically replaces a file that contains `expected`, or creates it if that is nil.
   ///
   /// - Returns: the file's previous content if it was not `expected`: another program wrote it a moment ago, and it
-  ///   must be merged. Until `settle`, a power failure may bring that content back
+  ///   must be merged. Until `makeDurable`, a power failure may bring that content back
   func replace(_ path: String, _ bytes: [UInt8], of expected: [UInt8]?) async throws(WorkingFileError) -> [UInt8]?
   /// Makes durable what `replace` has written. Call it when what another program had written is stored.
-  func settle(_ path: String) async
+  func makeDurable(_ path: String) async
   /// Writes a file beside the path and renames it; creates its folders. Does not follow a symbolic link at the path. Changes
   /// nothing and returns false if the path exists, unless `replacing`.
   func write(_ path: String, _ bytes: [UInt8], replacing: Bool) async throws(WorkingFileError) -> Bool

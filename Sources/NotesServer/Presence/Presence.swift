@@ -75,8 +75,10 @@ struct Presence: Sendable {
       return people[peer + suffix]
     }
 
-    /// Whether a server relays what the process says itself.
-    func isEcho(_ peer: String) -> Bool { peer.hasSuffix(PeerId.webSocketSuffix) && twin(of: peer) != nil }
+    /// Whether a server relays what the process says here itself. Under an id that a peer relays, anyone may speak.
+    func isEcho(_ peer: String) -> Bool {
+      peer.hasSuffix(PeerId.webSocketSuffix) && twin(of: peer).map { !$0.isRelayed } ?? false
+    }
   }
 
   private struct Guest: Sendable {

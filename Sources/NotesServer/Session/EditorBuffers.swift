@@ -257,6 +257,7 @@ final class EditorBuffers {
     binding.finishComparing()
     binding.countWords()
     binding.detach()
+    service.fileSync.outdated.examine(binding.key, binding.handle)
     closed(binding.place, binding.undo.closedItem)
     service.fileSync.watch(binding.handle)
     service.fileSync.plan(binding.handle, text: binding.note.content)

@@ -74,6 +74,23 @@ import Testing
     try await next.wait(for: "the file") { next.files[path] == Array("oat milk\n".utf8) }
   }
 
+  /// The journal of a process has no trace of a note that was closed, and its file waits for half a second.
+  @Test func whatWasClosedAMomentBeforeTheServiceWasKilledIsFoundAndReachesTheFile() async throws {
+    let (ben, id) = try await typed()
+    ben.send("textDocument/didClose", ["textDocument": ["uri": .string(uri)]])
+    try await ben.waitAsTimeStands(for: "the record") {
+      try await ben.service.notebook.stored(NoteKey(id))?.isFileOutdated == true
+    }
+    world.crash("ben")
+    let files = MemoryFiles()
+    files[path] = ben.files[path]
+    let next = ServiceUnderTest(world, files: files)
+    try await next.start()
+    #expect(try await found(by: next))
+    try await next.pass(OutdatedFiles.delay * 2)
+    try await next.wait(for: "the file") { next.files[path] == Array("oat milk\n".utf8) }
+  }
+
   /// The buffer stayed, and its editor would ask about a file that changes under it.
   @Test func theFileOfABufferThatOutlivesItsServiceIsLeftToTheEditor() async throws {
     let (ben, id) = try await typed()

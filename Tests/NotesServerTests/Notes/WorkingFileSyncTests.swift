@@ -139,7 +139,7 @@ import Testing
         if files[path] == Array("tea\n".utf8) { files[path] = Array("tea\nham\n".utf8) }
       }
     }
-    ben.files.onSettle.withLock {
+    ben.files.onDurable.withLock {
       $0 = { _ in
         let text = try? await Repo(storage: storage).texts.text(of: id, at: "content")
         stored.withLock { $0.append(text) }

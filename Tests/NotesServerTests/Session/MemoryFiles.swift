@@ -21,7 +21,7 @@ final class MemoryFiles: WorkingFileAccess {
   /// Called after a file was replaced.
   let onReplaced = Mutex<@Sendable (_ path: String) async -> Void>({ _ in })
   /// Called when what a file was replaced by is made durable.
-  let onSettle = Mutex<@Sendable (_ path: String) async -> Void>({ _ in })
+  let onDurable = Mutex<@Sendable (_ path: String) async -> Void>({ _ in })
   /// Called before a file is renamed.
   let onMove = Mutex<@Sendable (_ path: String) async -> Void>({ _ in })
   /// Called before a file is removed that must have an expected content.
@@ -87,7 +87,7 @@ final class MemoryFiles: WorkingFileAccess {
     return old == expected ? nil : old
   }
 
-  func settle(_ path: String) async { await onSettle.withLock { $0 }(path) }
+  func makeDurable(_ path: String) async { await onDurable.withLock { $0 }(path) }
 
   /// Nil where there is a file, as on a disk; any other folder exists.
   func names(in folder: String) async -> [String]? {

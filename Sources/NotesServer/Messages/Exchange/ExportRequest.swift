@@ -34,7 +34,7 @@ struct ExportRequest: EditorRequest {
     replacing = try params.boolIfPresent("replace") ?? false
     guard let format = try params.choiceIfPresent("format", as: Format.self) ?? Format(path: path) else {
       throw ResponseError.invalidParams(
-        "\"\((path as NSString).lastPathComponent)\" tells no format; name one, such as markdown or automerge."
+        "\"\((path as NSString).lastPathComponent)\" has no known extension; choose a format, such as markdown."
       )
     }
     self.format = format
