@@ -107,6 +107,22 @@ import Testing
     #expect(try await read(id).text == nil)
   }
 
+  /// A program deletes the document while another one, or this one, is about to keep its texts.
+  @Test(arguments: [true, false]) func nothingIsKeptOfADocumentThatIsDeletedMeanwhile(isReader: Bool) async throws {
+    var random = SeededGenerator(seed: 28)
+    let (id, _) = try await made(&random)
+    let (writer, other) = (repo(), repo())
+    let handle = try await writer.find(id: id)
+    try handle.splice(0, "secret ")
+    try await writer.flush()
+    disk.beforeSaving.withLock {
+      $0 = { key in if key == StoredTexts.key(id) { try? await other.delete(id: id) } }
+    }
+    if isReader { _ = try await repo().texts.all(of: id) } else { try await writer.texts.keep() }
+    #expect(disk.row(StoredTexts.key(id)) == nil)
+    #expect(try await read(id).text == nil)
+  }
+
   @Test func whatWasRemovedFromTheDocumentIsInNoText() async throws {
     var random = SeededGenerator(seed: 27)
     let (id, text) = try await made(&random)
@@ -155,6 +171,8 @@ import Testing
 private final class WatchedStorage: StorageProvider {
   private let storage = InMemoryStorage()
   let chunkReads = Mutex(0)
+  /// Called before a value is saved, once.
+  let beforeSaving = Mutex<(@Sendable (StorageKey) async -> Void)?>(nil)
   private let rows = Mutex<[StorageKey: Data]>([:])
 
   func row(_ key: StorageKey) -> Data? { rows.withLock { $0[key] } }
@@ -165,6 +183,13 @@ private final class WatchedStorage: StorageProvider {
   }
 
   func save(_ key: StorageKey, _ data: Data) async throws(StorageError) {
+    if key.first == "texts" {
+      let action = beforeSaving.withLock { action in
+        defer { action = nil }
+        return action
+      }
+      await action?(key)
+    }
     rows.withLock { $0[key] = data }
     try await storage.save(key, data)
   }

@@ -9,7 +9,7 @@ import Foundation
 public struct DocumentTexts {
   let repo: Repo
 
-  /// Whether the repo keeps texts for later when it releases a document, and when it shuts down. A server that never reads texts
+  /// Whether the repo keeps texts for later: when it releases a document, when it shuts down, and after it had to read a history. A server that never reads texts
   /// sets this to false.
   public var areKept: Bool {
     get { repo.released.keepsTexts }
@@ -30,24 +30,24 @@ public struct DocumentTexts {
     guard let storage = repo.storage else { return nil }
     if try await StoredDocuments(storage: storage).isDeleted(id) { return nil }
     if let stored = try await StoredTexts.load(id, from: storage) { return stored.texts }
-    return try await Self.read(id, storage)
+    return try await Self.read(id, storage, isKept: areKept)
   }
 
   /// Reads the history, and keeps the texts if that takes long.
   @concurrent
   private static func read(
-    _ id: DocumentId, _ storage: any StorageProvider
+    _ id: DocumentId, _ storage: any StorageProvider, isKept: Bool
   ) async throws(StorageError) -> [String: String]? {
     let chunks = try await StoredChunks.load(id, from: storage)
     guard let document = chunks.document else { return nil }
-    if chunks.isComplete, chunks.discardedRows.isEmpty,
-      chunks.snapshotByteCount + chunks.incrementalByteCount >= StoredTexts.minimumByteCount,
-      let texts = StoredTexts(of: document, at: document.heads(), chunks: chunks.used.keys.compactMap(\.last))
+    let texts = StoredTexts.all(of: document)
+    if isKept, chunks.isComplete, chunks.discardedRows.isEmpty,
+      chunks.snapshotByteCount + chunks.incrementalByteCount >= StoredTexts.minimumByteCount
     {
       // If this fails, the next call takes as long once more.
-      try? await storage.save(texts.item(id).key, texts.item(id).data)
+      try? await StoredTexts(texts, ofChunks: chunks.used.keys.compactMap(\.last))?.save(as: id, in: storage)
     }
-    return StoredTexts.all(of: document)
+    return texts
   }
 
   /// Keeps the texts of all documents in memory that have changed, for the next reader. Call at the end of a program that does

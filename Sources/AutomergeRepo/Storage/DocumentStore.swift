@@ -134,17 +134,18 @@ final class DocumentStore {
     guard known.areTextsOld, isStored, compaction.byteCount >= StoredTexts.minimumByteCount else { return }
     let heads = document.heads()
     guard let names = try await StoredTexts.names(ofChunks: id, in: storage), known.has(names),
-      let item = await Self.texts(of: document, at: heads, names)?.item(id), isStored, document.heads() == heads
+      let texts = StoredTexts(await Self.texts(of: document, at: heads), ofChunks: names), isStored,
+      document.heads() == heads
     else { return }
-    try await storage.save(item.key, item.data)
+    try await texts.save(as: id, in: storage)
     known.areTextsOld = false
   }
 
   /// Off the actor: they may be long.
   @concurrent
-  private static func texts(
-    of document: Document, at heads: Set<ChangeHash>, _ names: [String]
-  ) async -> StoredTexts? { StoredTexts(of: document, at: heads, chunks: names) }
+  private static func texts(of document: Document, at heads: Set<ChangeHash>) async -> [String: String] {
+    StoredTexts.all(of: document, at: heads)
+  }
 
   /// Stops all writing, for a deletion; returns when no write is running.
   func close() async {

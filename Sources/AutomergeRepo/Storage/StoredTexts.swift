@@ -21,28 +21,25 @@ struct StoredTexts: Equatable, Sendable {
 
   static func key(_ id: DocumentId) -> StorageKey { prefix + [id.description] }
 
-  /// The texts of a document at some heads. Nil if they are too long or too many.
-  /// - Complexity: O(n) in the texts and in what was deleted from them
-  init?(of document: Document, at heads: Set<ChangeHash>, chunks: some Sequence<String>) {
-    self.chunks = chunks.sorted()
-    guard let texts = Self.texts(of: document, at: heads) else { return nil }
-    self.texts = texts
+  /// Nil if the texts are too long or too many.
+  init?(_ texts: [String: String], ofChunks chunks: some Sequence<String>) {
+    let byteCount = texts.values.reduce(0) { $0 + $1.utf8.count }
+    guard byteCount <= Self.maximumByteCount, texts.count <= Self.maximumTexts else { return nil }
+    (self.chunks, self.texts) = (chunks.sorted(), texts)
   }
 
-  private static func texts(of document: Document, at heads: Set<ChangeHash>) -> [String: String]? {
-    var texts: [String: String] = [:], byteCount = 0
+  /// The texts of a document at some heads, without what is pending.
+  /// - Complexity: O(n) in the texts and in what was deleted from them
+  static func all(of document: Document, at heads: Set<ChangeHash>) -> [String: String] {
+    var texts: [String: String] = [:]
     for key in document.keysAt(obj: .ROOT, heads: heads) {
-      guard case .Object(let object, .Text)? = try? document.getAt(obj: .ROOT, key: key, heads: heads),
-        let text = try? document.textAt(obj: object, heads: heads)
-      else { continue }
-      byteCount += text.utf8.count
-      guard byteCount <= maximumByteCount, texts.count < maximumTexts else { return nil }
-      texts[key] = text
+      guard case .Object(let object, .Text)? = try? document.getAt(obj: .ROOT, key: key, heads: heads) else { continue }
+      texts[key] = try? document.textAt(obj: object, heads: heads)
     }
     return texts
   }
 
-  /// The present texts of a document, however long.
+  /// The present texts of a document.
   static func all(of document: Document) -> [String: String] {
     var texts: [String: String] = [:]
     for key in document.keys(obj: .ROOT) {
@@ -54,7 +51,7 @@ struct StoredTexts: Equatable, Sendable {
 
   // MARK: Coding
 
-  func item(_ id: DocumentId) -> StoredItem {
+  private func encoded() -> Data {
     var writer = CBORWriter(reserving: texts.values.reduce(256 + chunks.count * 70) { $0 + $1.utf8.count })
     writer.map(2)
     writer.text("chunks")
@@ -66,7 +63,7 @@ struct StoredTexts: Equatable, Sendable {
       writer.text(key)
       writer.text(text)
     }
-    return StoredItem(key: Self.key(id), data: Data(SHA256.hash(data: writer.output)) + writer.output)
+    return Data(SHA256.hash(data: writer.output)) + writer.output
   }
 
   /// Nil if the bytes are not those that were written.
@@ -86,6 +83,13 @@ struct StoredTexts: Equatable, Sendable {
   }
 
   // MARK: The store
+
+  /// Nothing of a document that is deleted meanwhile stays: a deletion removes this row after it has marked the document.
+  @concurrent
+  func save(as id: DocumentId, in storage: any StorageProvider) async throws(StorageError) {
+    try await storage.save(Self.key(id), encoded())
+    if try await StoredDocuments(storage: storage).isDeleted(id) { try await storage.remove(Self.key(id)) }
+  }
 
   /// The texts, if they are up to date.
   @concurrent
