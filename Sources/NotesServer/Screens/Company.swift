@@ -36,9 +36,7 @@ struct Company {
     add("receiving from ", people.filter { $0.percentReceived != nil }, showsPercent: true)
     add("\(pending) not yet sent to ", behind)
     let away = named(.unreachable)
-    // A server may want a token.
-    let reason = away.count == 1 ? away[0].person.problem.map { ": " + Self.shown($0, Self.maximumReasonLength) } : nil
-    add("", away, after: " unreachable" + (reason ?? ""))
+    add("", away, after: " " + ((away.count == 1 ? Self.refusal(away[0].person.problem) : nil) ?? "unreachable"))
     add("synced with ", whenLater: "sending to ", named(.inSync))
     if network != "on" { say(network == "off" ? "no network" : "no network: \(OneLine.shown(network))") }
   }
@@ -75,6 +73,13 @@ struct Company {
   /// - Parameter name: the full name, by which the editor finds the caret. Its direction follows the piece.
   private mutating func add(name: String) {
     pieces.append(["text": .string(Self.shown(name, Self.maximumNameLength)), "name": .string(name)])
+  }
+
+  /// What a server that was reached does instead of taking part, such as "wants a token".
+  private static func refusal(_ problem: String?) -> String? {
+    let subject = "the server "
+    guard let problem, problem.hasPrefix(subject) else { return nil }
+    return shown(String(problem.dropFirst(subject.count)), maximumReasonLength)
   }
 
   private static func shown(_ words: String, _ length: Int) -> String {

@@ -125,7 +125,8 @@ struct LinesForEditorsTests {
     server.limit = .readOnly
     #expect(Self.words([server]) == "synced with wss (read-only)", "what is typed does not reach it")
     server = Self.person("wss", .unreachable, problem: "the server wants a token")
-    #expect(Self.words([server]) == "wss unreachable: the server wants a token")
+    #expect(Self.words([server]) == "wss wants a token")
+    #expect(Self.words([Self.person("wss", .unreachable, problem: "connection refused")]) == "wss unreachable")
     #expect(words(unstored: nil, network: "off") == "synced with Ana; no network")
     #expect(words(unstored: nil, network: "the port is taken") == "synced with Ana; no network: the port is taken")
   }

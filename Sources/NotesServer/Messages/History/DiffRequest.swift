@@ -78,16 +78,17 @@ struct DiffRequest: EditorRequest {
 
     /// A hunk in pieces of whole lines, so that each has one author.
     ///
-    /// - Parameter parts: what was inserted in the hunk's range
+    /// - Parameter parts: what was inserted in the hunk's range, ascending
     mutating func split(
       _ hunk: TextHunk, _ parts: [Range<Int>]
     ) throws -> [(hunk: TextHunk, writer: Writer?)] {
-      var pieces: [(hunk: TextHunk, writer: Writer?)] = []
+      var pieces: [(hunk: TextHunk, writer: Writer?)] = [], rest = parts[...]
       var start = hunk.range.lowerBound
       for line in hunk.new.split(separator: 0x0A, omittingEmptySubsequences: false) {
         let end = min(start + line.count + 1, hunk.range.upperBound)
         guard start < end else { break }
-        let writer = try writer(of: parts.map { $0.clamped(to: start..<end) }.filter { !$0.isEmpty })
+        rest = rest.drop { $0.upperBound <= start }
+        let writer = try writer(of: rest.prefix { $0.lowerBound < end }.map { $0.clamped(to: start..<end) })
         let text = hunk.new[(start - hunk.range.lowerBound)..<(end - hunk.range.lowerBound)]
         if let last = pieces.last, Self.areOne(last.writer, writer) {
           pieces[pieces.count - 1].hunk.new += text
