@@ -45,8 +45,8 @@ extension Notebook {
     try await storage.commit([.remove(ClientBase.key(key, run: run)), .remove(ClientBase.key(key, run: run, .opened))])
   }
 
-  /// Drops what clients had so long ago that they cannot be running any more, and what they said as long ago that they had
-  /// written to files.
+  /// Drops what clients had so long ago that they cannot be running any more, and what they had written to files, or found
+  /// there, as long ago.
   func forgetClientBases(before limit: Date) async throws(StorageError) {
     var old: [StorageKey] = []
     for (collection, kept) in [(ClientBase.collection, Self.keptClientBases), (ClientBase.leftCollection, 0)] {
@@ -55,7 +55,8 @@ extension Notebook {
         old += ofNote.filter { $0.time == nil }.map(\.key)
         let readable = ofNote.filter { $0.time != nil }.sorted { ($0.time ?? limit) > ($1.time ?? limit) }
         let had = readable.filter { !ClientBase.isOfFile($0.key) }.dropFirst(kept)
-        old += (readable.filter { ClientBase.isOfFile($0.key) } + had).filter { ($0.time ?? limit) < limit }.map(\.key)
+        let ofFiles = readable.filter { ClientBase.isOfFile($0.key) }.dropFirst(Self.keptFileTexts)
+        old += (ofFiles + had).filter { ($0.time ?? limit) < limit }.map(\.key)
       }
     }
     if !old.isEmpty { try await storage.commit(old.map { .remove($0) }) }
@@ -63,4 +64,6 @@ extension Notebook {
 
   /// This many of a note stay, however old: the calendar may have jumped, and their editors may still run.
   static let keptClientBases = 32
+  /// The same for what they have written to the file, or found there: fewer, because each change of the file is compared with them.
+  static let keptFileTexts = 4
 }

@@ -301,21 +301,23 @@ import Testing
     #expect(try await texts(notebook.clientBases(of: key, run: nil)) == ["three"])
   }
 
+  /// A few stay, however old: the calendar may have jumped, and the editor of the killed run may still have what it found.
   @Test(arguments: ClientBase.FileText.allCases)
-  func whatTheFileOfAKilledRunHeldLongAgoIsForgotten(text: ClientBase.FileText) async throws {
+  func whatTheFilesOfKilledRunsHeldLongAgoIsForgotten(text: ClientBase.FileText) async throws {
     let (notebook, id) = (try await notebook([try record(1, "Tea")]), try id(1))
     let key = NoteKey(id)
-    func base(minutes: Double) -> ClientBase {
-      ClientBase(base: TextBase(heads: [], steps: []), time: start.addingTimeInterval(60 * minutes))
+    func base(minutes: Int) -> ClientBase {
+      ClientBase(base: TextBase(heads: [], steps: []), time: start.addingTimeInterval(60 * Double(minutes)))
     }
-    try await storage.commit([
-      .save(base(minutes: 1).item(key, run: "one")), .save(base(minutes: 1).item(key, run: "one", text)),
-      .save(base(minutes: 2).item(key, run: "two", text)),
-    ])
-    try await notebook.forgetClientBases(before: start.addingTimeInterval(90))
+    for run in 0...Notebook.keptFileTexts {
+      let item = base(minutes: run).item(key, run: "run \(run)", text)
+      try await storage.commit([.save(base(minutes: 0).item(key, run: "run \(run)")), .save(item)])
+    }
+    try await notebook.forgetClientBases(before: start.addingTimeInterval(60 * 60))
     let left = try await storage.loadRange([ClientBase.collection]).map(\.key)
-    let expected = [base(minutes: 1).item(key, run: "one"), base(minutes: 2).item(key, run: "two", text)]
-    #expect(Set(left) == Set(expected.map(\.key)))
+    let ofFiles = (1...Notebook.keptFileTexts).map { ClientBase.key(key, run: "run \($0)", text) }
+    #expect(Set(left.filter(ClientBase.isOfFile)) == Set(ofFiles))
+    #expect(left.count { !ClientBase.isOfFile($0) } == Notebook.keptFileTexts + 1)
   }
 
   @Test func aRecordThatTheStoreDoesNotTakeIsStoredWithTheNextOne() async throws {
