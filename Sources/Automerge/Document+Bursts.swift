@@ -15,7 +15,9 @@ public struct Burst: Hashable, Sendable {
   public let message: String?
   /// The beginning of the inserted text.
   public let excerpt: String
-  /// The state after the burst, with what others had done by then.
+  /// The state before the burst: what the document had when its first change was applied here.
+  public let before: Set<ChangeHash>
+  /// The state after the burst, with what others had done by then. Their changes may be in the bursts of the same time, too.
   public let heads: Set<ChangeHash>
 }
 
@@ -86,6 +88,7 @@ private struct BurstHistory {
     let message: String?
     var excerpt: [UInt8] = []
     var excerptCount = 0
+    let firstRow: Int
     var lastRow: Int
   }
 
@@ -111,18 +114,19 @@ private struct BurstHistory {
     page = page.suffix(max(0, limit))
     if maximumHeads < .max {
       var count = 0
-      let fitting = headCounts(after: page.map(\.lastRow)).reversed().prefix { heads in
-        count += heads
+      let counts = headCounts(after: Set(page.map(\.lastRow)))
+      let fitting = page.reversed().prefix { burst in
+        count += counts[burst.lastRow] ?? 0
         return count <= maximumHeads
       }
       page = page.suffix(max(1, fitting.count))
     }
-    return zip(page, heads(after: page.map(\.lastRow))).map { burst($0, $1) }
+    return bursts(page)
   }
 
   mutating func burst(with heads: Set<ChangeHash>) -> Burst? {
     find()
-    return place(of: heads).map { burst(found[$0], heads) }
+    return place(of: heads).flatMap { bursts(found[$0...$0]).first }
   }
 
   private mutating func find() {
@@ -132,18 +136,23 @@ private struct BurstHistory {
 
   /// The burst after which the document had these heads. Its last change is one of them, and none is newer.
   private func place(of heads: Set<ChangeHash>) -> Int? {
-    guard let last = heads.compactMap({ core.graph.row(of: $0) }).max(), self.heads(after: [last]) == [heads] else {
+    guard let last = heads.compactMap({ core.graph.row(of: $0) }).max(), self.heads(after: [last])[last] == heads else {
       return nil
     }
     return found.firstIndex { $0.lastRow == last }
   }
 
-  private func burst(_ burst: Open, _ heads: Set<ChangeHash>) -> Burst {
+  private func bursts(_ page: ArraySlice<Open>) -> [Burst] {
+    let heads = heads(after: Set(page.flatMap { [$0.firstRow - 1, $0.lastRow] }))
+    return page.map { burst($0, before: heads[$0.firstRow - 1] ?? [], heads[$0.lastRow] ?? []) }
+  }
+
+  private func burst(_ burst: Open, before: Set<ChangeHash>, _ heads: Set<ChangeHash>) -> Burst {
     Burst(
       actor: core.actors[burst.actor], start: Date(timeIntervalSince1970: Double(burst.start)),
       end: Date(timeIntervalSince1970: Double(burst.end)), inserted: burst.inserted, deleted: burst.deleted,
       numbers: burst.firstNumber...max(burst.firstNumber, burst.lastNumber), message: burst.message,
-      excerpt: String(decoding: burst.excerpt, as: UTF8.self), heads: heads)
+      excerpt: String(decoding: burst.excerpt, as: UTF8.self), before: before, heads: heads)
   }
 
   private mutating func add(_ row: Int) {
@@ -161,7 +170,7 @@ private struct BurstHistory {
       found.append(
         Open(
           actor: record.actor, start: record.time, end: record.time, firstNumber: number, lastNumber: number,
-          message: message, lastRow: row))
+          message: message, firstRow: row, lastRow: row))
       last[record.actor] = index
     }
     found[index].end = record.time
@@ -190,23 +199,21 @@ private struct BurstHistory {
     }
   }
 
-  /// The heads of the states that end with these rows. The rows ascend.
-  private func heads(after rows: [Int]) -> [Set<ChangeHash>] {
+  /// The heads of the states that end with these rows, by row. Before the first row there are none.
+  private func heads(after rows: Set<Int>) -> [Int: Set<ChangeHash>] {
     states(after: rows) { present in Set(present.map { core.graph.hashes[Int($0)] }) }
   }
 
-  private func headCounts(after rows: [Int]) -> [Int] { states(after: rows) { $0.count } }
+  private func headCounts(after rows: Set<Int>) -> [Int: Int] { states(after: rows) { $0.count } }
 
   /// What `body` says of the heads of these states.
-  private func states<Value>(after rows: [Int], _ body: (Set<UInt32>) -> Value) -> [Value] {
-    var states: [Value] = [], present: Set<UInt32> = [], next = 0
-    for row in 0..<core.graph.count where next < rows.count {
+  private func states<Value>(after rows: Set<Int>, _ body: (Set<UInt32>) -> Value) -> [Int: Value] {
+    var states: [Int: Value] = [:], present: Set<UInt32> = []
+    guard let end = rows.max() else { return [:] }
+    for row in 0..<max(0, end + 1) {
       for dependency in core.graph.deps(of: row) { present.remove(dependency) }
       present.insert(UInt32(row))
-      while next < rows.count, rows[next] == row {
-        states.append(body(present))
-        next += 1
-      }
+      if rows.contains(row) { states[row] = body(present) }
     }
     return states
   }

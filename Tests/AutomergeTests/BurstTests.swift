@@ -40,6 +40,28 @@ struct BurstTests {
     #expect(try document.textAt(obj: text, heads: bursts[1].heads).hasPrefix("ho from the other"))
   }
 
+  /// Two people who write at once: each one's words are between the states before and after their burst, whoever wrote last.
+  @Test func theStateBeforeABurstHasNothingOfIt() throws {
+    let document = try Document(actor: "0a")
+    let text = try document.putObject(obj: .ROOT, key: "text", ty: .Text)
+    document.commitWith(timestamp: time(0))
+    let start = document.heads()
+    let fork = document.fork()
+    try fork.rename("0b")
+    for step in 1...3 {
+      for (one, other, value) in [(document, fork, "a\(step) "), (fork, document, "b\(step) ")] {
+        try one.spliceText(obj: text, start: 0, delete: 0, value: value)
+        one.commitWith(timestamp: time(Double(step)))
+        try other.merge(other: one)
+      }
+    }
+    let bursts = try document.bursts(obj: text)
+    #expect(bursts.map(\.actor.hexadecimal) == ["0a", "0b"] && bursts[0].before == start)
+    let states = try bursts.map { [$0.before, $0.heads] }.map { try $0.map { try document.textAt(obj: text, heads: $0) } }
+    #expect(states == [["", "a3 b2 a2 b1 a1 "], ["a1 ", "b3 a3 b2 a2 b1 a1 "]])
+    #expect(try document.bursts(obj: text, before: bursts[1].heads, limit: 1)?.first?.before == start, "on a page, too")
+  }
+
   @Test(arguments: [1, 2, 3] as [UInt64]) func pagesAreTheWholeHistoryInPieces(seed: UInt64) throws {
     var random = SeededGenerator(seed: seed)
     let document = try Document(actor: "0a")

@@ -6,22 +6,21 @@ import Foundation
 struct HistoryScreen {
   let time: ScreenTime
 
-  func table(of rows: [HistoryRequest.Row], since oldest: Set<ChangeHash>?, width: Int) -> ScreenTable {
+  func table(of rows: [HistoryRequest.Row], width: Int) -> ScreenTable {
     var table = ScreenTable(
       [
         .init(minimum: 7, maximum: 18), .init(minimum: 6, maximum: 20), .init(minimum: 2, isNumber: true),
         .init(minimum: 2, isNumber: true), .init(minimum: 20),
       ], width: width)
     table.add(["When", "Who", "+", "-", "What changed"])
-    for (index, row) in rows.enumerated() {
-      let before = index + 1 < rows.count ? rows[index + 1].burst.heads : oldest ?? []
+    for row in rows {
       table.add(
         [
           time.full(row.burst.end), row.author, "\(row.burst.inserted)", "\(row.burst.deleted)", row.change,
         ],
         [
           ("heads", .texts(row.burst.heads.map(\.description).sorted())),
-          ("before", .texts(before.map(\.description).sorted())),
+          ("before", .texts(row.burst.before.map(\.description).sorted())),
           ("when", .text(time.full(row.burst.end))), ("author", .text(row.author)),
         ])
     }

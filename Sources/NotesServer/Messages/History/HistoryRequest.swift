@@ -36,9 +36,8 @@ struct HistoryRequest: EditorRequest {
     }
     let rows = shown.reversed().map { Row($0, past) }
     guard let width else { return Result(rows: rows, screen: nil) }
-    let oldest = try document.bursts(obj: text, before: shown.first?.heads ?? before, limit: 1)?.last?.heads
     let screen = HistoryScreen(time: ScreenTime(now: editor.service.clock.date))
-    return Result(rows: [], screen: ScreenAnswer(screen.table(of: rows, since: oldest, width: width)))
+    return Result(rows: [], screen: ScreenAnswer(screen.table(of: rows, width: width)))
   }
 
   /// What one author wrote without a pause.
@@ -65,7 +64,8 @@ struct HistoryRequest: EditorRequest {
 
     var json: JSONValue {
       .object(present: [
-        "heads": JSONValue(burst.heads.map(\.description).sorted()), "time": JSONValue(burst.end.milliseconds),
+        "heads": JSONValue(burst.heads.map(\.description).sorted()),
+        "from": JSONValue(burst.before.map(\.description).sorted()), "time": JSONValue(burst.end.milliseconds),
         "author": .string(author), "inserted": JSONValue(burst.inserted), "deleted": JSONValue(burst.deleted),
         "message": message.map(JSONValue.string), "summary": .string(summary),
       ])
