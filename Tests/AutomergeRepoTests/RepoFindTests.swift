@@ -272,6 +272,23 @@ struct RepoFindTests {
     }
   }
 
+  @Test @AutomergeRepo func aPeerWhoseDocumentWasNotTakenIsAskedForItOnceItMayCreateIt() async throws {
+    let world = RepoWorld(random: RandomSource(SeededGenerator(seed: 12)))
+    let policy = Policy()
+    policy.grants = [PeerId("ben"): .write, PeerId("ana"): .write]
+    policy.makers = []
+    let server = world.start("server", policy: policy)
+    let (ben, ana) = (world.start("ben"), world.start("ana"))
+    let handles = [try ben.create(try .note("milk")), try ana.create(try .note("tea"))]
+    for name in ["ben", "ana"] { world.connect(name, "server") }
+    try await world.clock.run(until: "both are told") { handles.allSatisfy { $0.limits(of: PeerId("server")).isLacking } }
+    policy.makers = [PeerId("ben")]
+    server.policyChanged()
+    try await world.clock.run(until: "the server has it") { handles[0].inSync(with: PeerId("server")) }
+    #expect(server.handles.map(\.id) == [handles[0].id] && !handles[0].limits(of: PeerId("server")).isLacking)
+    #expect(handles[1].limits(of: PeerId("server")).isLacking, "ana may still not create any")
+  }
+
   @Test @AutomergeRepo func grantsBeginAndEndSharing() async throws {
     let world = RepoWorld(random: RandomSource(SeededGenerator(seed: 8)))
     let policy = Policy()

@@ -17,9 +17,10 @@ package final class PeerConnections {
     var isHeld = false
     /// Whether many bytes wait to be sent to the peer.
     var isCrowded = false
-    /// The documents that the peer was on when they were released, and that the policy does not announce to it; and those that it
-    /// offered and may not create.
+    /// The documents that the peer was on when they were released, and that the policy does not announce to it.
     var released: Set<DocumentId> = []
+    /// The documents that it offered and may not create.
+    var declined: Set<DocumentId> = []
     /// The last heads that the peer sent of documents that have been released since.
     var heads: [DocumentId: Set<ChangeHash>] = [:]
   }
@@ -36,7 +37,7 @@ package final class PeerConnections {
   static let maximumReleased = 1 << 16
   /// The heads of this many released documents are remembered for a peer.
   static let maximumHeads = 1 << 12
-  /// A peer that is on this many released documents is not told of one that it offered in vain once another peer has brought it.
+  /// How many documents that a peer offered in vain are remembered: it is told once another peer has brought one.
   private static let maximumDeclined = 1 << 12
   private static let maximumComplaints = 10
 
@@ -132,10 +133,16 @@ package final class PeerConnections {
 
   /// Records that these peers have a document that was not taken from them.
   func decline(_ document: DocumentId, of peers: [PeerId]) {
-    for peer in peers where connections[peer]?.released.count ?? 0 < Self.maximumDeclined {
-      connections[peer]?.released.insert(document)
+    for peer in peers where connections[peer]?.declined.count ?? 0 < Self.maximumDeclined {
+      connections[peer]?.declined.insert(document)
     }
   }
+
+  /// The documents that a peer offered in vain, in order.
+  func declined(of peer: PeerId) -> [DocumentId] { connections[peer]?.declined.sorted() ?? [] }
+
+  /// The connected peers that offered the document in vain, in order.
+  func holders(of document: DocumentId) -> [PeerId] { all.filter { connections[$0]?.declined.contains(document) ?? false } }
 
   /// Records the last heads that these peers sent of a document that is about to be released. A peer that lacks nothing does not
   /// send them again when the document is loaded.
@@ -152,7 +159,12 @@ package final class PeerConnections {
 
   /// The connected peers that were on the document when it was released, or offered it in vain, in order. Forgets that they were.
   func resume(_ document: DocumentId) -> [PeerId] {
-    all.filter { connections[$0]?.released.remove(document) != nil }
+    all.filter { peer in
+      let (released, declined) = (
+        connections[peer]?.released.remove(document), connections[peer]?.declined.remove(document)
+      )
+      return released != nil || declined != nil
+    }
   }
 
   // MARK: Connections

@@ -148,8 +148,22 @@ struct DocumentLoader {
     let linked = handle.sync.linkedPeers
     if !handle.sync.isBeingSent {
       for peer in repo.connections.all where !linked.contains(peer) { repo.introduce(peer, to: handle) }
+      // A peer that offered it in vain may create it now. Only the peer knew of it.
+      for peer in repo.connections.holders(of: entry.id) where !handle.sync.linkedPeers.contains(peer) {
+        if repo.sharing.access(entry.id, for: peer) == .write { repo.connect(peer, to: handle, access: .write) }
+      }
     }
     handle.receive(.asked)
+  }
+
+  /// Asks for the documents that peers offered in vain and may create now.
+  func takeOffers() {
+    for peer in repo.connections.all {
+      for id in repo.connections.declined(of: peer)
+      where repo.entries[id] == nil && repo.sharing.access(id, for: peer) == .write {
+        load(repo.entries.entry(for: id))
+      }
+    }
   }
 
   func found(_ handle: DocHandle) {

@@ -65,6 +65,7 @@ extension Repo {
         if let handle = entry.handle, !handle.sync.linkedPeers.contains(peer) { introduce(peer, to: handle) }
       }
     }
+    if document == nil { loader.takeOffers() }
   }
 
   /// Repairs syncs that a lost message has stopped; call at regular intervals. Compares a document with a peer anew if
