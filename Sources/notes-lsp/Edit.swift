@@ -28,7 +28,7 @@ struct Edit: ParsableCommand {
     let loop = try Loop()
     AutomergeRepo.install(executor: loop)
     let settings = Program.Settings(
-      home: store.homeDirectory, notes: store.notesDirectory, name: store.givenName, login: store.loginName,
+      home: store.homeDirectory, notes: store.notesFolder, name: store.givenName, login: store.loginName,
       listen: network.listen,
       hasNetwork: !network.noNetwork, hasDiscovery: !network.noDiscovery, record: logging.record)
     let program = AutomergeRepo.assumeIsolated { Program(settings: settings, loop: loop) }

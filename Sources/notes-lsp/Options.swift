@@ -1,5 +1,6 @@
 import ArgumentParser
 import Foundation
+import NotesServer
 
 /// The directories of store and notes, and the person's name.
 struct StoreOptions: ParsableArguments {
@@ -25,6 +26,20 @@ struct StoreOptions: ParsableArguments {
 
   /// `--notes`, `NOTES_DIR` or `~/Notes`.
   var notesDirectory: String { absolute(notes ?? setting("NOTES_DIR") ?? userHome + "/Notes") }
+
+  /// The same with the place to which symbolic links in the path lead. The folder need not exist yet.
+  var notesFolder: NotesFolder {
+    var (folder, rest) = (notesDirectory, "")
+    while folder.count > 1 {
+      if let real = realpath(folder, nil) {
+        defer { free(real) }
+        return NotesFolder(notesDirectory, realPath: String(cString: real) + rest)
+      }
+      rest = "/" + (folder as NSString).lastPathComponent + rest
+      folder = (folder as NSString).deletingLastPathComponent
+    }
+    return NotesFolder(notesDirectory)
+  }
 
   /// `--name` or `NOTES_NAME`; nil if neither is given.
   var givenName: String? { name.flatMap { $0.isEmpty ? nil : $0 } ?? setting("NOTES_NAME") }

@@ -17,7 +17,7 @@ import WebSocketNetwork
 final class Program {
   struct Settings: Sendable {
     var home: String
-    var notes: String
+    var notes: NotesFolder
     /// The person's name from an option.
     var name: String?
     var login: String
@@ -81,7 +81,7 @@ final class Program {
     sharing.wantsNetwork = settings.hasNetwork
     sharing.home = settings.home
     sharing.hasDiscovery = settings.hasDiscovery
-    let service = parts.service(of: repo, sharing: sharing, notesDirectory: settings.notes)
+    let service = parts.service(of: repo, sharing: sharing, folder: settings.notes)
     // The editor is answered now. Its requests wait until the notes are read and the network is up.
     let session = try serve(service)
     storage.onSetAside { news in

@@ -55,7 +55,7 @@ final class ServerParts {
       documents: try await documents(settings, home: storage, loop: loop, clock: clock), policy: policy)
     repo.texts.areKept = false
     let sharing = SharingAdapter(grants: grants, clock: clock)
-    let service = parts.service(of: repo, sharing: sharing, notesDirectory: settings.home + "/notes")
+    let service = parts.service(of: repo, sharing: sharing, folder: NotesFolder(settings.home + "/notes"))
     let siblings = try parts.joinSiblings(repo, of: service, on: loop)
     let peers = try TCPProvider(loop: loop, clock: clock, identity: parts.identity)
     peers.admit { [weak policy] peer in policy?.isAdmitted(peer) ?? false }

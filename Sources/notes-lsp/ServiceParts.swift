@@ -39,11 +39,11 @@ struct ServiceParts {
       clock: clock)
   }
 
-  func service(of repo: Repo, sharing: SharingAdapter, notesDirectory: String) -> Service {
+  func service(of repo: Repo, sharing: SharingAdapter, folder: NotesFolder) -> Service {
     let own = Service.Identity(identity, name: person.name)
     let service = Service(
       repo: repo, storage: storage, sharing: sharing, files: WorkingFileAdapter(home: home), clock: clock,
-      notesDirectory: notesDirectory, identity: own, name: person,
+      folder: folder, identity: own, name: person,
       journal: JournalFiles(home: home, run: own.actor.hexadecimal), unsent: UnsentFiles(home: home))
     if isRenamed { service.keepName() }
     return service

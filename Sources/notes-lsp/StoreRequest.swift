@@ -80,7 +80,7 @@ final class StoreRequest {
     sharing.reasonForNoNetwork = "it needs an editor with a note open"
     sharing.wantsNetwork = true
     sharing.home = home
-    let service = parts.service(of: repo, sharing: sharing, notesDirectory: options.notesDirectory)
+    let service = parts.service(of: repo, sharing: sharing, folder: options.notesFolder)
     try await service.load()
     await service.settleJournals()
     let session = Session(service: service) { _ in }

@@ -65,7 +65,7 @@ final class SimulatedService {
     sharing = SimulatedSharing(repo)
     service = Service(
       repo: repo, storage: store, sharing: sharing, files: SimulatedFiles(process), clock: clock,
-      notesDirectory: "/notes",
+      folder: NotesFolder("/notes"),
       identity: Service.Identity(
         peer: repo.peerId, name: person.name, person: String(run.prefix(16)), actor: actor),
       name: PersonName(login: person.name), journal: SimulatedJournal(process))

@@ -32,6 +32,7 @@ final class MovedFiles {
 
   /// Call when a file is found that is no note's.
   func found(_ path: String) async {
+    let path = notebook.folder.named(path)
     guard Self.mayBeNote(path), notebook.isLoaded, let place = FilePlace(path) else { return }
     do {
       try await follow(place, among: try await missingFiles())

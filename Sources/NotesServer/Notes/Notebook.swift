@@ -13,6 +13,8 @@ final class Notebook {
   /// The notes and meetings that are not deleted, newest first; nil if the order has to be computed again.
   private var newestFirst: [NoteKey]?
   let storage: any StorageProvider
+  /// Where new notes have their files.
+  let folder: NotesFolder
   /// Whether the records have been read.
   private(set) var isLoaded = false
   var onEvent: ((Event) -> Void)?
@@ -47,7 +49,8 @@ final class Notebook {
     var path: String?
   }
 
-  init(storage: any StorageProvider) { self.storage = storage }
+  /// - Parameter folder: not needed by what only reads the store
+  init(storage: any StorageProvider, folder: NotesFolder = NotesFolder("")) { (self.storage, self.folder) = (storage, folder) }
 
   /// How many records are read at a time.
   private static let slice = 500
@@ -164,7 +167,7 @@ final class Notebook {
   func record(atPath path: String) -> NoteRecord? { keysByPath[path].flatMap { records[$0] } }
 
   func record(atURI uri: String) -> NoteRecord? {
-    for path in FileURI.places(uri: uri) {
+    for path in folder.places(uri: uri) {
       if let record = record(atPath: path) { return record }
     }
     return nil

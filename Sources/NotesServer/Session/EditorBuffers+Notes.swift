@@ -17,7 +17,7 @@ extension EditorBuffers {
   /// The file has become a note's, through another request, another process or the network: its plain buffers become the note.
   /// A request that adopts the buffer itself does so before this runs.
   func becameNote(_ path: String) {
-    for uri in plainURIs where FileURI.places(uri: uri).contains(path) {
+    for uri in plainURIs where service.notebook.folder.places(uri: uri).contains(path) {
       Task { @AutomergeRepo in
         guard editor.isRunning, case .plain(let plain)? = self[uri],
           let record = service.notebook.record(atPath: path)

@@ -43,13 +43,13 @@ public final class Service {
 
   public init(
     repo: Repo, storage: any StorageProvider, sharing: any SharingService, files: any WorkingFileAccess,
-    clock: any RepoClock, notesDirectory: String, identity: Identity, name: PersonName, journal: any JournalAccess,
+    clock: any RepoClock, folder: NotesFolder, identity: Identity, name: PersonName, journal: any JournalAccess,
     unsent: (any UnsentFileAccess)? = nil
   ) {
     environment = ServiceEnvironment(
-      repo: repo, notebook: Notebook(storage: storage),
+      repo: repo, notebook: Notebook(storage: storage, folder: folder),
       journal: RunJournal(files: journal, run: identity.actor.hexadecimal), sharing: sharing, files: files,
-      clock: clock, notesDirectory: notesDirectory)
+      clock: clock)
     presenceTracker = PresenceTracker(name: identity.name, environment)
     author = LocalAuthor(identity, NameKeeper(name, repo: repo, storage: storage))
     siblings = Siblings(environment)

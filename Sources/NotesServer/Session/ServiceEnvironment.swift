@@ -10,7 +10,6 @@ final class ServiceEnvironment {
   let sharing: any SharingService
   let files: any WorkingFileAccess
   let clock: any RepoClock
-  let notesDirectory: String
   let openNotes = OpenNotes()
   let events = Observers<ServiceEvent>()
   /// The texts whose files are not UTF-8 at present, so that neither side is updated.
@@ -19,13 +18,15 @@ final class ServiceEnvironment {
 
   init(
     repo: Repo, notebook: Notebook, journal: RunJournal, sharing: any SharingService, files: any WorkingFileAccess,
-    clock: any RepoClock, notesDirectory: String
+    clock: any RepoClock
   ) {
     (self.repo, self.notebook, self.journal, self.sharing) = (repo, notebook, journal, sharing)
-    (self.files, self.clock, self.notesDirectory) = (files, clock, notesDirectory)
+    (self.files, self.clock) = (files, clock)
   }
 
   // MARK: Notes
+
+  var notesDirectory: String { notebook.folder.path }
 
   func title(of id: DocumentId) -> String { notebook[id]?.title ?? "a note" }
 

@@ -48,6 +48,16 @@ import Testing
     #expect(note.file == nil)
   }
 
+  /// A program that was started in a linked folder knows only where the link leads.
+  @Test func aMovedFileOfALinkedFolderIsKnownByItsRealPath() async throws {
+    let note = try await WatchedNote(seed: 90)
+    let path = "/notes/archive/Shopping.md", uri = "file:///disk/notes/archive/Shopping.md"
+    move(note, to: path, isReported: false)
+    note.service.open(uri, "tea\n")
+    try await note.wait(for: "the note") { note.service.binding(uri)?.id == note.id }
+    #expect(record(note)?.path == path)
+  }
+
   @Test func whatIsTypedBeforeTheFileIsRecognizedIsInTheNote() async throws {
     let note = try await WatchedNote(seed: 83)
     let path = "/notes/archive/Shopping.md", uri = "file://" + path

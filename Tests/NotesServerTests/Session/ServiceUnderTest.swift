@@ -36,7 +36,7 @@ final class ServiceUnderTest {
     let actor = ActorId()
     service = Service(
       repo: repo, storage: repo.storage ?? InMemoryStorage(), sharing: sharing, files: files, clock: world.clock,
-      notesDirectory: "/notes",
+      folder: NotesFolder("/notes", realPath: "/disk/notes"),
       identity: Service.Identity(
         peer: PeerId(name), name: name, person: String(actor.hexadecimal.prefix(16)), actor: actor),
       name: PersonName(login: name), journal: journal, unsent: unsent)

@@ -37,7 +37,7 @@ struct ImportRequest: EditorRequest {
     onBytes?(0, bytes.count)
     let maker = NoteMaker(service: service)
     let record: NoteRecord
-    if belongs(to: service.notesDirectory) {
+    if belongs(to: service.notebook.folder) {
       // A new note would stand beside its own file.
       record = try await editor.adopt(FileURI.uri(path: path))
       return Result(first: Imported(place: NotePlace(record, service)))
@@ -58,8 +58,8 @@ struct ImportRequest: EditorRequest {
   }
 
   /// Whether the file is a text in the folder of the notes: such a file becomes a note where it is.
-  private func belongs(to notesDirectory: String) -> Bool {
-    title == nil && FileURI.path(uri: FileURI.uri(path: path))?.hasPrefix(notesDirectory + "/") == true
+  private func belongs(to folder: NotesFolder) -> Bool {
+    title == nil && FileURI.path(uri: FileURI.uri(path: path)).map { folder.named($0).hasPrefix(folder.path + "/") } == true
       && Self.textEndings.contains((path as NSString).pathExtension.lowercased())
   }
 

@@ -22,7 +22,7 @@ struct AdoptRequest: EditorRequest {
 
 extension Editor {
   func adopt(_ uri: String) async throws -> NoteRecord {
-    guard let path = FileURI.places(uri: uri).last else {
+    guard let path = service.notebook.folder.place(uri: uri) else {
       throw NotesError(.notText, "Save this buffer to a file first; then it can become a note.")
     }
     if case .attached? = buffers[uri] { throw NotesError(.alreadyANote, "Already a note.") }

@@ -12,6 +12,6 @@ struct DidChangeWatchedFilesNotification: EditorNotification {
   }
 
   func handle(for editor: Editor) {
-    for path in uris.flatMap(FileURI.places(uri:)) { editor.service.fileChanged(path) }
+    for path in uris.flatMap(editor.service.notebook.folder.places) { editor.service.fileChanged(path) }
   }
 }
