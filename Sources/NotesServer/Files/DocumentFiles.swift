@@ -27,8 +27,7 @@ final class DocumentFiles {
   private var planned: [DocumentId: any ScheduledAction] = [:]
   /// What each file contained when it was last read or written.
   private var known: [String: KnownFile] = [:]
-  /// The files that are not written; the person has been told about each.
-  private var told: Set<String> = []
+  private var troubles = FileTroubles()
   /// Called with the path of a file that needs watching.
   var onPlace: ((String) -> Void)?
   private let log = Logger(label: "files")
@@ -67,7 +66,7 @@ final class DocumentFiles {
   func link(_ path: String, to handle: DocHandle) async throws {
     environment.notebook.update(handle.id) { $0.addDocumentFile(path) }
     try await environment.notebook.save(handle.id, withBase: false)
-    told.remove(path)
+    troubles.end(of: path)
     watch(handle)
     onPlace?(path)
     try await synchronize(handle, makingFiles: true)
@@ -193,7 +192,7 @@ final class DocumentFiles {
     }
     try handle.merge(found)
     try await handle.flush()
-    if leftOut == nil { told.remove(path) }
+    if leftOut == nil { troubles.end(of: path) }
     log.notice("Merged another program's changes to a document file of \(handle.id).")
     fileSync.changedOutside(handle)
     return read
@@ -209,7 +208,7 @@ final class DocumentFiles {
     let new = await Self.encoded(handle.document.fork(), in: envelope)
     let others = try await environment.files.replace(path, new, of: bytes)
     known[path] = KnownFile(digest: SHA256.hash(data: new), heads: heads, byteCount: new.count)
-    told.remove(path)
+    troubles.end(of: path)
     // Another program wrote the file between our read and our write. That is merged, and the file written again.
     guard let others else { return }
     if let merged = try await takeIn(others, MeetingNotesFile(others), path, handle) {
@@ -241,9 +240,6 @@ final class DocumentFiles {
 
   /// Tells the person once, until the file is valid again.
   private func tell(_ what: String, of path: String) {
-    guard told.insert(path).inserted else { return }
-    let room = NoteNews.maximumMessageLength - what.count - 1
-    let name = NoteNews.cut(OneLine.shown((path as NSString).lastPathComponent), to: room)
-    environment.events.send(.documentFileLeft(message: "\(name) \(what)"))
+    if let message = troubles.message(what, of: path) { environment.events.send(.fileLeft(message: message)) }
   }
 }

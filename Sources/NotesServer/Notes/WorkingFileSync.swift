@@ -32,6 +32,7 @@ final class WorkingFileSync: WorkingFilePlanner {
   private var plannedSince: [DocumentId: Duration] = [:]
   /// The deletions by other people that the person knows of, by their dates.
   private var followed: [DocumentId: Date?] = [:]
+  private var troubles = FileTroubles()
   private let log = Logger(label: "files")
 
   private var notebook: Notebook { environment.notebook }
@@ -137,8 +138,15 @@ final class WorkingFileSync: WorkingFilePlanner {
     if !(error is NotTextError) {
       log.warning("The working file of \(handle.id) was not brought up to date: \(error)")
     }
+    if error is WorkingFileError, let path = place(of: handle.id),
+      let message = troubles.message("could not be written; trying again", of: path)
+    {
+      environment.events.send(.fileLeft(message: message))
+    }
     if !isPlanned(handle.id) { plan(handle, after: Self.retryDelay) }
   }
+
+  private func place(of id: DocumentId) -> String? { notebook[id]?.path ?? notebook[id]?.folder }
 
   private func plan(_ handle: DocHandle, after delay: Duration) {
     let id = handle.id
@@ -150,6 +158,7 @@ final class WorkingFileSync: WorkingFilePlanner {
         guard let self else { return }
         do {
           try await self.synchronize(handle, makingFiles: false)
+          if let path = self.place(of: handle.id) { self.troubles.end(of: path) }
         } catch {
           self.planAgain(handle, error)
         }

@@ -44,8 +44,8 @@ enum ServiceEvent {
   case followed(NoteMove)
   /// Other people have changed a meeting: items may have been added, deleted or moved.
   case agendaChanged(DocHandle)
-  /// A document file is not kept equal to its note at present; the message says why.
-  case documentFileLeft(message: String)
+  /// A file is not kept equal to its note at present; the message says why.
+  case fileLeft(message: String)
   /// Other people have changed the document of a note that is open: its text may be another one.
   case changedWhileOpen(DocHandle)
 }

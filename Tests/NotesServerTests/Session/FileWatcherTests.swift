@@ -17,6 +17,23 @@ import Testing
     #expect(note.file == "tea\nmilk\n")
   }
 
+  @Test func aFileThatCannotBeWrittenIsSaidOnceAndWrittenLater() async throws {
+    let note = try await WatchedNote(seed: 53)
+    let messages = {
+      note.service.sent.filter { $0["method"] == "window/showMessage" }.compactMap { $0["params"]?["message"]?.stringValue }
+    }
+    for line in ["milk", "eggs"] {
+      note.service.files.isFull.withLock { $0 = true }
+      try note.receive(line)
+      try await note.wait(for: "the warning") { !messages().isEmpty }
+      try await note.service.pass(.seconds(12))
+      #expect(messages() == ["Shopping.md could not be written; trying again"])
+      note.service.files.isFull.withLock { $0 = false }
+      try await note.wait(for: "the file") { note.file?.hasPrefix(line) ?? false }
+      note.service.forgetSent()
+    }
+  }
+
   @Test func severalEventsInAMomentAreOneReading() async throws {
     let note = try await WatchedNote(seed: 42)
     let count = note.service.files.readCount(note.path)

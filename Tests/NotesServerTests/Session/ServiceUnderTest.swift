@@ -61,6 +61,8 @@ final class ServiceUnderTest {
     onMessage?(message)
   }
 
+  func forgetSent() { sent = [] }
+
   func send(_ method: String, _ params: JSONValue, id: Int? = nil) {
     send(
       JSONValue.object(present: [
