@@ -102,12 +102,20 @@ final class WorkingFileSync: WorkingFilePlanner {
     environment.events.send(.deletedForEveryone(handle, isNews: isNews))
     Task { @AutomergeRepo in
       do {
-        try await putAway(handle)
+        guard let left = try await leave(handle) else { return }
+        defer { withExtendedLifetime(left) {} }
+        do {
+          try await removeFile(of: left.record, handle)
+        } catch {
+          // What another person has deleted is no note here, even if its file stays.
+          log.warning("The working file of \(handle.id), which was deleted, was not removed: \(error)")
+          if let path = left.record.path, error is WorkingFileError { tell("could not be removed", of: path) }
+        }
         notebook.update(handle.id) { $0.deletionSeen = date }
         try await notebook.save(handle.id, withBase: false)
       } catch {
-        // Another process of this person has the note open, and is about to close it.
-        plan(handle)
+        // Another process of this person may have the note open, and be about to close it.
+        planAgain(handle, error)
       }
     }
     return true
@@ -138,15 +146,14 @@ final class WorkingFileSync: WorkingFilePlanner {
     if !(error is NotTextError) {
       log.warning("The working file of \(handle.id) was not brought up to date: \(error)")
     }
-    if error is WorkingFileError, let path = place(of: handle.id),
-      let message = troubles.message("could not be written; trying again", of: path)
-    {
-      environment.events.send(.fileLeft(message: message))
-    }
     if !isPlanned(handle.id) { plan(handle, after: Self.retryDelay) }
   }
 
   private func place(of id: DocumentId) -> String? { notebook[id]?.path ?? notebook[id]?.folder }
+
+  private func tell(_ trouble: String, of path: String) {
+    if let message = troubles.message(trouble, of: path) { environment.events.send(.fileLeft(message: message)) }
+  }
 
   private func plan(_ handle: DocHandle, after delay: Duration) {
     let id = handle.id
@@ -160,6 +167,9 @@ final class WorkingFileSync: WorkingFilePlanner {
           try await self.synchronize(handle, makingFiles: false)
           if let path = self.place(of: handle.id) { self.troubles.end(of: path) }
         } catch {
+          if error is WorkingFileError, let path = self.place(of: handle.id) {
+            self.tell("could not be written; trying again", of: path)
+          }
           self.planAgain(handle, error)
         }
       }
@@ -248,12 +258,30 @@ final class WorkingFileSync: WorkingFilePlanner {
   /// The same for one text of the document.
   func synchronize(_ key: NoteKey, _ handle: DocHandle) async throws { try await reconciler.synchronize(key, handle) }
 
-  /// Removes the working file of a deleted note, after merging what other programs wrote to it. An editor that had the
-  /// note open has closed it by now.
+  /// Deletes a note, and removes its working file. If that fails, the note is as before.
   func putAway(_ handle: DocHandle) async throws {
+    guard let left = try await leave(handle) else { return }
+    defer { withExtendedLifetime(left) {} }
+    do {
+      try await removeFile(of: left.record, handle)
+    } catch {
+      await bringBack(left.record, handle)
+      throw error
+    }
+  }
+
+  /// A note that was deleted, with the right to its file.
+  private struct Left {
+    let record: NoteRecord
+    let claim: any NoteClaim
+  }
+
+  /// Makes the record of a note one of a deleted note, after merging what other programs wrote to its file. An editor that had the
+  /// note open has closed it by now. Nil if it was deleted meanwhile.
+  private func leave(_ handle: DocHandle) async throws -> Left? {
     let id = handle.id
     let claim = try await reconciler.claimToRemove(NoteKey(id), "The note")
-    defer { withExtendedLifetime(claim) {} }
+    guard notebook[id]?.deletedSince == nil else { return nil }
     // Synchronizing may give the file the name of the title.
     let shown = notebook[id]?.path
     do {
@@ -268,17 +296,35 @@ final class WorkingFileSync: WorkingFilePlanner {
       // The bytes of such a file become a recovered text.
     }
     if notebook[id]?.folder != nil { try await meetings.putAway(handle) }
+    guard let record = notebook[id] else { return nil }
     planned.removeValue(forKey: id)?.cancel()
     plannedSince[id] = nil
     watched.removeValue(forKey: id)?.cancel()
-    let record = notebook[id]
     notebook.update(id) {
       $0.leftPath = $0.hasLeftBuffers ? shown : nil
       ($0.deletedSince, $0.path, $0.folder) = (environment.clock.date, nil, nil)
       $0.fileBase = nil
     }
+    return Left(record: record, claim: claim)
+  }
+
+  private func removeFile(of record: NoteRecord, _ handle: DocHandle) async throws {
     try await handle.flush()
-    try await notebook.save(id, withBase: false)
-    if let record { try await remover.remove(fileOf: record, handle) }
+    try await notebook.save(handle.id, withBase: false)
+    try await remover.remove(fileOf: record, handle)
+  }
+
+  /// Undoes that the note was put away: its file could not be removed, or the store did not take the news.
+  private func bringBack(_ record: NoteRecord, _ handle: DocHandle) async {
+    notebook.update(record.key) {
+      ($0.deletedSince, $0.path, $0.folder) = (nil, record.path, record.folder)
+      ($0.leftPath, $0.fileBase) = (record.leftPath, record.fileBase)
+    }
+    watch(handle)
+    do {
+      try await notebook.save(record.key)
+    } catch {
+      log.warning("The next process may find \(record.id) deleted, and its file in place: \(error)")
+    }
   }
 }

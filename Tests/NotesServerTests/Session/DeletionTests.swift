@@ -107,6 +107,39 @@ extension DeletionTests {
     try await ana.wait(for: "any further news") { world.clock.now >= later }
     #expect(ana.events("detached").map { $0["reason"] } == ["deletedForEveryone"])
     #expect(ana.events("deleted").allSatisfy { $0["message"] == nil }, "told again")
+    #expect(ana.service.notebook[id]?.leftPath == "/notes/Shopping.md", "the buffer that stayed gets its file back")
+  }
+
+  /// The buffer used to look like the note for good, and what was typed went nowhere.
+  @Test func aNoteWhoseFileCannotBeRemovedStaysANote() async throws {
+    let (ana, id) = try await serviceWithNote()
+    ana.files.isFixed.withLock { $0 = true }
+    await #expect(throws: ResponseError.self) {
+      try await ana.request("notes/delete", ["uri": .string(uri), "forEveryone": false])
+    }
+    #expect(ana.service.notebook[id]?.deletedSince == nil && ana.files["/notes/Shopping.md"] != nil)
+    try await ana.wait(for: "the buffer to be the note") { ana.binding(uri) != nil }
+    ana.change(uri, "tea\nmilk\n", version: 2)
+    try await ana.wait(for: "the typed words") { ana.text(of: id) == "tea\nmilk\n" }
+    ana.files.isFixed.withLock { $0 = false }
+    _ = try await ana.request("notes/delete", ["uri": .string(uri), "forEveryone": false])
+    #expect(ana.service.notebook[id]?.deletedSince != nil && ana.files["/notes/Shopping.md"] == nil)
+  }
+
+  @Test func aDeletionByOthersIsFollowedThoughTheFileCannotBeRemoved() async throws {
+    let (ana, id) = try await serviceWithNote()
+    let handle = try await ana.handle(of: id)
+    ana.files.isFixed.withLock { $0 = true }
+    let peer = handle.document.fork()
+    try NoteDocument.setDeletion(world.clock.date, of: peer)
+    try handle.take(peer.encodeChangesSince(heads: handle.document.heads()))
+    ana.service.fileSync.plan(handle)
+    try await ana.wait(for: "the deletion") { ana.service.notebook[id]?.deletionSeen != nil }
+    try await ana.pass(.seconds(20))
+    #expect(ana.service.notebook[id]?.deletedSince != nil && ana.files["/notes/Shopping.md"] != nil)
+    #expect(ana.events("detached").map { $0["reason"] } == ["deletedForEveryone"])
+    let messages = ana.sent.filter { $0["method"] == "window/showMessage" }.map { $0["params"]?["message"] }
+    #expect(messages == ["Shopping.md could not be removed"])
   }
 
   /// A buffer that became the note's after the news showed "synced" for good, and typing went nowhere.

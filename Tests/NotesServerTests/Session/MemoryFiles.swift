@@ -10,6 +10,8 @@ final class MemoryFiles: WorkingFileAccess {
   private let reads = Mutex<[String: Int]>([:])
   /// Whether the disk is full.
   let isFull = Mutex(false)
+  /// Whether files cannot be removed, as in a folder that the person may not write.
+  let isFixed = Mutex(false)
   /// The paths of things that are not files.
   let unreadable = Mutex<Set<String>>([])
   /// Called before a file is made.
@@ -120,7 +122,8 @@ final class MemoryFiles: WorkingFileAccess {
 
   func remove(_ path: String) async { self[path] = nil }
 
-  func remove(_ path: String, of expected: [UInt8]) async -> [UInt8]? {
+  func remove(_ path: String, of expected: [UInt8]) async throws(WorkingFileError) -> [UInt8]? {
+    if isFixed.withLock({ $0 }) { throw .failed(path, reason: "remove: Permission denied") }
     await onRemove.withLock { $0 }(path)
     return files.withLock { files in
       if files[path] == expected { files[path] = nil }
