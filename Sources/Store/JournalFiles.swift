@@ -133,17 +133,22 @@ public final class JournalFiles: Sendable {
   // MARK: All processes
 
   /// The bytes that a process has written; nil if there is no such journal.
+  ///
+  /// - Throws: if a part of it cannot be read
   @concurrent
-  public func read(_ run: String) async -> [UInt8]? {
-    // A living process may replace its segments meanwhile, and another may remove a dead one's.
-    for _ in 0..<Self.maximumReadings {
-      let numbers = Self.segments(of: run, in: directory)
-      guard !numbers.isEmpty else { return nil }
-      let segments = numbers.compactMap { FileManager.default.contents(atPath: path(run, String($0))) }
-      // If a segment was removed meanwhile, the others may be out of date.
-      if segments.count == numbers.count { return segments.flatMap { $0 } }
+  public func read(_ run: String) async throws -> [UInt8]? {
+    // A living process may replace its segments meanwhile, and another may remove a dead one's: the others may be out of date.
+    for _ in 1..<Self.maximumReadings {
+      do { return try readOnce(run) } catch let error as CocoaError where error.code == .fileReadNoSuchFile {}
     }
-    return nil
+    return try readOnce(run)
+  }
+
+  private func readOnce(_ run: String) throws -> [UInt8]? {
+    guard access(directory + "/.", F_OK) == 0 else { return nil }
+    let numbers = Self.segments(of: run, among: try FileManager.default.contentsOfDirectory(atPath: directory))
+    guard !numbers.isEmpty else { return nil }
+    return try numbers.flatMap { try Data(contentsOf: URL(fileURLWithPath: path(run, String($0)))) }
   }
 
   private static let maximumReadings = 100
@@ -195,7 +200,11 @@ public final class JournalFiles: Sendable {
 
   /// The numbers of a journal's segments, in their order.
   private static func segments(of run: String, in directory: String) -> [Int] {
-    names(in: directory).compactMap { name in
+    segments(of: run, among: names(in: directory))
+  }
+
+  private static func segments(of run: String, among names: [String]) -> [Int] {
+    names.compactMap { name in
       name.hasPrefix(run + ".") ? Int(name.dropFirst(run.count + 1)) : nil
     }.sorted()
   }

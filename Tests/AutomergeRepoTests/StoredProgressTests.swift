@@ -66,6 +66,26 @@ struct StoredProgressTests {
     #expect(compaction.isDue(textByteCount: 0))
   }
 
+  /// A disk that is almost full takes small writes, and each used to begin another attempt.
+  @Test @AutomergeRepo func aMergeThatFailedIsTriedAgainWhenMoreHasBeenWritten() async throws {
+    var random = SeededGenerator(seed: 16)
+    let id = DocumentId.random(using: &random), storage = FaultyStorage(InMemoryStorage())
+    let compaction = Compaction(id: id, storage: storage, loaded: nil)
+    func write(_ byteCount: Int) {
+      let data = Data(count: byteCount)
+      compaction.wrote([StoredItem(key: StoredChunks.key(.incremental, id, data), data: data)])
+    }
+    write(Compaction.minimumByteCount)
+    storage.failLoads(true)
+    var failures = 0
+    compaction.start { if case .failure = $0 { failures += 1 } }
+    await compaction.finish()
+    write(100)
+    #expect(failures == 1 && !compaction.isDue(textByteCount: 0))
+    write(Compaction.minimumByteCount)
+    #expect(compaction.isDue(textByteCount: 0))
+  }
+
   /// What is stored at once, because someone waits for it, does not hasten what comes after it.
   @Test @AutomergeRepo func changesAfterAFlushAreGatheredAsLongAsAnyOthers() async throws {
     let world = RepoWorld(random: RandomSource(SeededGenerator(seed: 15)))

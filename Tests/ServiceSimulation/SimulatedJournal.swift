@@ -48,8 +48,8 @@ final class SimulatedJournal: JournalAccess {
     AutomergeRepo.assumeIsolated {
       guard process.isAlive, var journal = process.disk.journals.removeValue(forKey: process.run) else { return }
       journal.isLocked = false
-      let count = process.disk.journals.keys.count { $0.hasPrefix(process.run + "-") }
-      process.disk.journals["\(process.run)-\(count + 1)"] = journal
+      let names = (1...).lazy.map { [process] in "\(process.run)-\($0)" }
+      if let free = names.first(where: { process.disk.journals[$0] == nil }) { process.disk.journals[free] = journal }
     }
   }
 

@@ -17,9 +17,8 @@ struct Soak {
       exit(2)
     }
     let lists = arguments.dropFirst(3).map { $0.split(separator: ",").map(String.init) }
-    let faults =
-      lists.first == ["all"] ? Set(Fault.allCases) : Set((lists.first ?? []).compactMap(Fault.init(rawValue:)))
-    let without = Set(lists.dropFirst().first?.compactMap(Simulation.Step.init(rawValue:)) ?? [])
+    let faults = lists.first == ["all"] ? Set(Fault.allCases) : Set(values(lists.first ?? []))
+    let without = Set<Simulation.Step>(values(lists.dropFirst().first.flatMap { $0 == ["history"] ? nil : $0 } ?? []))
     SingleThread.shared.run {
       for number in 0..<numbers[2] {
         let seed = numbers[0] + number * numbers[1]
@@ -27,6 +26,17 @@ struct Soak {
         say(await run(Simulation(seed: seed, without: without, faults: faults)))
       }
       exit(0)
+    }
+  }
+
+  /// What the names stand for. A name that is none ends the program: a run without the faults that were meant would prove nothing.
+  private static func values<Value: RawRepresentable<String>>(_ names: [String]) -> [Value] {
+    names.map { name in
+      guard let value = Value(rawValue: name) else {
+        say("there is no \(name)")
+        exit(2)
+      }
+      return value
     }
   }
 

@@ -273,8 +273,7 @@ final class DocumentSignatures {
   func store() async throws(StorageError) {
     guard let handle, let storage = handle.repo?.storage, !unstored.isEmpty else { return }
     let actors = unstored
-    unstored = []
-    var changes: [StorageChange] = []
+    var changes: [StorageChange] = [], numbers: [ActorId: Int] = [:]
     for actor in actors.sorted() {
       if let old = storedNumbers[actor], old != book.proven[actor]?.number {
         changes.append(.remove(StoredSignatures.key(handle.id, actor, old)))
@@ -282,14 +281,13 @@ final class DocumentSignatures {
       guard let signature = book.proven[actor] else { continue }
       changes.append(
         .save(StoredItem(key: StoredSignatures.key(handle.id, actor, signature.number), data: signature.encoded)))
-      storedNumbers[actor] = signature.number
+      numbers[actor] = signature.number
     }
-    do throws(StorageError) {
-      try await storage.commit(changes)
-    } catch {
-      unstored.formUnion(actors)
-      throw error
-    }
+    try await storage.commit(changes)
+    storedNumbers.merge(numbers) { $1 }
+    // There may be newer ones by now.
+    unstored.subtract(actors.filter { book.proven[$0]?.number == numbers[$0] })
+    if !unstored.isEmpty { storeSoon() }
   }
 }
 

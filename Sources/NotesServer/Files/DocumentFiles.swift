@@ -211,7 +211,16 @@ final class DocumentFiles {
     troubles.end(of: path)
     // Another program wrote the file between our read and our write. That is merged, and the file written again.
     guard let others else { return }
-    if let merged = try await takeIn(others, MeetingNotesFile(others), path, handle) {
+    let merged: Set<ChangeHash>?
+    do {
+      merged = try await takeIn(others, MeetingNotesFile(others), path, handle)
+    } catch {
+      // Nothing else has what it wrote.
+      known[path] = nil
+      try await putBack(others, path, over: new)
+      throw error
+    }
+    if let merged {
       await environment.files.makeDurable(path)
       if merged != heads { plan(handle, after: Self.writeDelay) }
     } else {

@@ -13,7 +13,9 @@ public protocol JournalAccess: Sendable {
   /// Leaves the journal of this process to be read as a dead one's; the next `append` begins a new one.
   func abandon()
   /// What a process has written, all segments concatenated; nil if it has no journal.
-  func read(_ run: String) async -> [UInt8]?
+  ///
+  /// - Throws: if a part of it cannot be read
+  func read(_ run: String) async throws -> [UInt8]?
   /// The dead processes that left a journal.
   func deadRuns() async -> [String]
   /// The other processes that have a journal and are alive, or about to have ended.
@@ -31,7 +33,7 @@ struct UntouchedJournals: JournalAccess {
   func removeSegments(before number: Int) {}
   func end() {}
   func abandon() {}
-  func read(_ run: String) async -> [UInt8]? { await base.read(run) }
+  func read(_ run: String) async throws -> [UInt8]? { try await base.read(run) }
   func deadRuns() async -> [String] { await base.deadRuns() }
   func livingRuns() async -> [String] { await base.livingRuns() }
   func remove(_ run: String) async {}

@@ -8,8 +8,8 @@ import Logging
 final class KilledJournals {
   private let files: any JournalAccess
   private let log = Logger(label: "journal")
-  /// Documents that were missing when a journal was read, so the journal was kept.
-  private var waiting: Set<DocumentId> = []
+  /// The journals that were read and are kept, by their runs: the documents that were missing then, or lacked changes.
+  private var kept: [String: Set<DocumentId>] = [:]
   /// The processes whose journals this one has read, whether or not it could remove them.
   private var handled: Set<String> = []
   /// The task that reads the journals.
@@ -45,13 +45,14 @@ final class KilledJournals {
   ///   - uri: the buffer's; the editor may show the note under another one, too.
   ///   - memories: the last service first. A service that never merged the buffer left no trace of it; then the record of the
   ///     service before it is still valid.
+  /// - Throws: `StorageError` if the store cannot be read
   func origin(
     of key: NoteKey, uri: String, _ memories: [Memory], _ handle: DocHandle, _ storage: any StorageProvider
-  ) async -> Origin {
+  ) async throws(StorageError) -> Origin {
     // It was the first buffer of the note, unless there is a record of its own.
     let keys = [BufferKey(key, uri: uri), BufferKey(key)]
     for memory in memories {
-      let found = await clients(keys, memory.run, handle, storage)
+      let found = try await clients(keys, memory.run, handle, storage)
       if found.isEmpty { continue }
       guard let client = found.first(where: { $0.opened == memory.opened }) else { return .reloaded }
       guard let base = client.text(afterEdit: memory.rev), handle.document.unknown(base.heads).isEmpty else {
@@ -65,8 +66,8 @@ final class KilledJournals {
   /// What the process knew of the buffers with these keys, in their order: from its journal, or else from the store.
   private func clients(
     _ keys: [BufferKey], _ run: String, _ handle: DocHandle, _ storage: any StorageProvider
-  ) async -> [ClientBase] {
-    if let content = await content(of: run) {
+  ) async throws(StorageError) -> [ClientBase] {
+    if let content = try? await content(of: run) {
       do {
         if let changes = content.changes[handle.id] { try handle.take(changes) }
       } catch {
@@ -77,15 +78,15 @@ final class KilledJournals {
     }
     var clients: [ClientBase] = []
     for key in keys {
-      let data = (try? await storage.load(ClientBase.key(key.note, run: key.record(of: run)))).flatMap { $0 }
+      let data = try await storage.load(ClientBase.key(key.note, run: key.record(of: run)))
       if let client = data.flatMap({ ClientBase($0) }) { clients.append(client) }
     }
     return clients
   }
 
   /// The content of another process's journal; nil if it has none.
-  func content(of run: String) async -> JournalContent? {
-    guard let bytes = await files.read(run) else { return nil }
+  func content(of run: String) async throws -> JournalContent? {
+    guard let bytes = try await files.read(run) else { return nil }
     return await Self.content(bytes)
   }
 
@@ -104,16 +105,18 @@ final class KilledJournals {
   func settle() async { await recovery?.value }
 
   /// Stores what killed processes had not stored, and removes their journals. A journal with words of a document that
-  /// is unavailable now stays, and is read again when the document arrives, and when the next process starts.
+  /// is unavailable now stays, and is read again when the document arrives, and when the next process starts; so does one that
+  /// cannot be read.
   func recover(_ repo: Repo, _ storage: any StorageProvider) async {
-    for run in await files.deadRuns() {
-      handled.insert(run)
-      // The process was killed before it wrote anything, or another one has just read its journal.
-      guard let content = await content(of: run) else {
-        await files.remove(run)
-        continue
-      }
+    for run in await files.deadRuns() where !waits(run, repo) {
       do {
+        let found = try await content(of: run)
+        handled.insert(run)
+        // The process was killed before it wrote anything, or another one has just read its journal.
+        guard let content = found else {
+          await files.remove(run)
+          continue
+        }
         var unplaced: Set<DocumentId> = []
         for (id, changes) in content.changes where try await !take(changes, of: id, by: run, repo) {
           unplaced.insert(id)
@@ -129,10 +132,11 @@ final class KilledJournals {
             }, storage)
         await onRecovered?(content.notes)
         guard unplaced.isEmpty else {
-          waiting.formUnion(unplaced)
+          kept[run] = unplaced
           log.warning("The journal of a process that was killed is kept: not here yet: \(unplaced.count) documents.")
           continue
         }
+        kept[run] = nil
         await files.remove(run)
       } catch {
         log.warning("The journal of a process that was killed is kept: \(error)")
@@ -165,7 +169,7 @@ final class KilledJournals {
   func runs(havingOpen key: NoteKey) async -> [String] {
     var runs: [String] = []
     for run in await files.livingRuns() {
-      if let content = await content(of: run), content.clients.keys.contains(where: { $0.note == key }) {
+      if let content = try? await content(of: run), content.clients.keys.contains(where: { $0.note == key }) {
         runs.append(run)
       }
     }
@@ -188,8 +192,17 @@ final class KilledJournals {
     }
   }
 
+  /// Whether a kept journal still waits for what it waited for when it was read.
+  private func waits(_ run: String, _ repo: Repo) -> Bool {
+    kept[run]?.contains { repo.handle(of: $0)?.lacksChanges ?? true } ?? false
+  }
+
   /// Whether a kept journal has words of this document, which is here now. True only once.
-  func waits(for id: DocumentId) -> Bool { waiting.remove(id) != nil }
+  func waits(for id: DocumentId) -> Bool {
+    let runs = kept.filter { $0.value.contains(id) }.keys
+    for run in runs { kept[run] = nil }
+    return !runs.isEmpty
+  }
 
   /// Stores a journal's changes of a document. False if dependencies are missing.
   private func take(_ changes: Data, of id: DocumentId, by run: String, _ repo: Repo) async throws -> Bool {

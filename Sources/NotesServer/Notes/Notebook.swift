@@ -383,21 +383,26 @@ final class Notebook {
   /// Stores the record, and the file base only if `withBase`: then the caller has written or read the working file.
   func save(_ key: NoteKey, withBase: Bool = true) async throws(StorageError) {
     guard let record = records[key] else { return }
+    let count = changeCounts[key.document]
     try await storage.commit(storing(record, withBase: withBase))
     if withBase { sharedBases[key] = record.fileBase }
-    noteStored(key)
+    noteStored(key, with: count)
   }
 
   /// Stores the record and its file base in one transaction with the document.
   func save(_ key: NoteKey, with handle: DocHandle) async throws(StorageError) {
     guard let record = records[key] else { return }
+    let count = changeCounts[key.document]
     try await handle.store(with: storing(record, withBase: true))
     sharedBases[key] = record.fileBase
-    noteStored(key)
+    noteStored(key, with: count)
   }
 
-  private func noteStored(_ key: NoteKey) {
-    if unstored.remove(key) != nil { onEvent?(.stored(key.document)) }
+  /// - Parameter count: how many times the document's records had changed in what was stored
+  private func noteStored(_ key: NoteKey, with count: Int?) {
+    guard unstored.contains(key) else { return }
+    if changeCounts[key.document] == count { unstored.remove(key) }
+    onEvent?(.stored(key.document))
   }
 
   /// The change that stores the record, together with what other processes have changed in it.

@@ -36,10 +36,8 @@ final class OutdatedFiles {
   func begin() {
     guard planned == nil, !due.isEmpty else { return }
     planned = environment.clock.schedule(after: Self.delay) { [weak self] in
-      Task { @AutomergeRepo in
-        await self?.bringUpToDate()
-        self?.planned = nil
-      }
+      self?.planned = nil
+      Task { @AutomergeRepo in await self?.bringUpToDate() }
     }
   }
 

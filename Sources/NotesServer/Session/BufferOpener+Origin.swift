@@ -26,8 +26,8 @@ extension BufferOpener {
   /// Determines what the text of a buffer that has outlived services grew out of; nil if unknown.
   func origin(
     of key: NoteKey, uri: String, _ memories: [KilledJournals.Memory], _ handle: DocHandle
-  ) async -> BufferOrigin? {
-    switch await service.journal.killed.origin(of: key, uri: uri, memories, handle, service.notebook.storage) {
+  ) async throws(StorageError) -> BufferOrigin? {
+    switch try await service.journal.killed.origin(of: key, uri: uri, memories, handle, service.notebook.storage) {
     case .known(let base, let object): .known(base, object: object)
     case .reloaded: .file
     case .unknown: nil

@@ -62,7 +62,11 @@ final class BufferOpener {
           isReattached ? try await service.notebook.fileBases(of: record.key) : []
         }
         var origin: BufferOrigin? = .file
-        if let reattachment { origin = await self.origin(of: record.key, uri: uri, reattachment.memories, handle) }
+        if let reattachment {
+          origin = try await reading(uri, opening.number) {
+            try await self.origin(of: record.key, uri: uri, reattachment.memories, handle)
+          }
+        }
         // Buffers of unknown state are reopened one after the other: what one of them has is not new when the next
         // brings it.
         var turn: (any NoteClaim)?
@@ -91,7 +95,9 @@ final class BufferOpener {
         // What the file held when the buffer was opened.
         var held: TextBase?
         if isGuessed, let opened = reattachment?.opened,
-          let base = try await takeIn(opened: opened, at: path, record.key, handle, early: early)
+          let base = try await reading(
+            uri, opening.number,
+            { try await self.takeIn(opened: opened, at: path, record.key, handle, early: early) })
         {
           (origin, held) = (.known(base, object: base.object), base)
         } else if isGuessed, reattachment?.isReread != true {
@@ -100,7 +106,9 @@ final class BufferOpener {
           }
           origin = bases.isEmpty ? .stayed(early.map { $0.withChanges(of: reattachment?.run) }) : .oneOf(bases)
         } else if !isReattached || isGuessed {
-          origin = try await self.origin(of: text, at: path, record.key, openedAs: wasPlain ? plain.opened : nil)
+          origin = try await reading(uri, opening.number) {
+            try await self.origin(of: text, at: path, record.key, openedAs: wasPlain ? plain.opened : nil)
+          }
           if isReattached, case .stayed(let left) = origin { origin = .stayed(left + early) }
           // A process that was killed may have merged the file's text without recording that.
           if origin?.mayBeKnownElsewhere ?? false {
@@ -109,7 +117,11 @@ final class BufferOpener {
         }
         var saved: TextDelta?
         if isReattached {
-          switch try await savedMeanwhile(text, record.key, handle, origin ?? .file) {
+          let grewOutOf = origin ?? .file
+          let found = try await reading(uri, opening.number) {
+            try await self.savedMeanwhile(text, record.key, handle, grewOutOf)
+          }
+          switch found {
           case .isTakenIn(let base):
             origin = .known(base, object: NoteDocument(handle.document, item: record.item)?.textObject)
           case .isNews(let way): saved = way

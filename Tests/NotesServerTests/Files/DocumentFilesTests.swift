@@ -252,6 +252,23 @@ import Testing
     #expect(try await file.items() == ["Tea", "Cake"])
   }
 
+  @Test func whatAnotherProgramWroteAtTheLastMomentStaysThoughTheStoreTakesNothing() async throws {
+    let file = try await OpenedFile(seed: 24)
+    let another = OpenedFile.file([UInt8](repeating: 7, count: 16), file.other)
+    file.writesLate(another)
+    let store = try #require(file.service.world.stores["ben"])
+    store.failSaves(1000, of: NoteRecord.collection)
+    try await file.change { try $0.insert(.init(id: "3", title: "Cake", discussion: ""), at: 5) }
+    try await file.service.wait(for: "the file") { file.service.files[file.path] == another }
+    try await file.service.pass(.seconds(12))
+    #expect(file.service.files[file.path] == another)
+    store.failSaves(0)
+    try await file.service.wait(for: "the record") {
+      file.service.service.notebook[file.id]?.documentFiles.isEmpty ?? false
+    }
+    #expect(file.service.files[file.path] == another)
+  }
+
   /// A former guest knows the id of a note, and can send a file with this id and any document.
   @Test func aFileThatNamesANoteAndHoldsAnotherDocumentChangesNothing() async throws {
     let file = try await OpenedFile(seed: 11)

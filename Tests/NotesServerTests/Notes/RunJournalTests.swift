@@ -358,6 +358,28 @@ import Testing
     #expect(files.journals.isEmpty)
   }
 
+  @Test func aJournalThatCannotBeReadIsKept() async throws {
+    let (fetched, typed) = try changes()
+    leave(fetched, typed)
+    files.isUnreadable = true
+    await journal.killed.recover(repo, storage)
+    #expect(!files.journals.isEmpty)
+    #expect(await journal.killed.hasNew)
+    files.isUnreadable = false
+    await journal.killed.recover(repo, storage)
+    #expect(try await storedText() == "fetched typed")
+    #expect(files.journals.isEmpty)
+  }
+
+  /// Each look at a file asks for what killed processes left.
+  @Test func aJournalThatWaitsForANoteIsReadOnce() async throws {
+    let (_, typed) = try changes()
+    leave(typed)
+    for _ in 0..<3 { await journal.killed.recover(repo, storage) }
+    #expect(files.readCount == 1)
+    #expect(await !journal.killed.hasNew)
+  }
+
   @Test func theJournalOfANoteThatWasRemovedForGoodGoes() async throws {
     let (fetched, typed) = try changes()
     leave(fetched, typed)
@@ -418,6 +440,17 @@ extension Document {
 private final class DeadJournals: JournalAccess {
   private let content = Mutex<[String: [UInt8]]>([:])
   private let unreadable = Mutex(false)
+  private let failing = Mutex(false)
+  private let reads = Mutex(0)
+
+  /// How often a journal was read.
+  var readCount: Int { reads.withLock(\.self) }
+
+  /// Whether the journals cannot be read.
+  var isUnreadable: Bool {
+    get { failing.withLock(\.self) }
+    set { failing.withLock { $0 = newValue } }
+  }
 
   /// Whether the journals have no segment.
   var hasNoSegments: Bool {
@@ -435,7 +468,11 @@ private final class DeadJournals: JournalAccess {
   func removeSegments(before number: Int) {}
   func end() {}
   func abandon() {}
-  func read(_ run: String) async -> [UInt8]? { hasNoSegments ? nil : journals[run] }
+  func read(_ run: String) async throws -> [UInt8]? {
+    reads.withLock { $0 += 1 }
+    if isUnreadable { throw CocoaError(.fileReadUnknown) }
+    return hasNoSegments ? nil : journals[run]
+  }
   func deadRuns() async -> [String] { journals.keys.sorted() }
   func livingRuns() async -> [String] { [] }
   func remove(_ run: String) async { journals[run] = nil }

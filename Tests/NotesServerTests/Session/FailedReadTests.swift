@@ -32,6 +32,24 @@ import Testing
     #expect(ana.text(of: id) == "tea\nmilk\nbread\n")
   }
 
+  /// It used to become a plain file's, or to be compared with a guess.
+  @Test(arguments: [nil, "tea\n"])
+  func aBufferThatOutlivedItsServiceWaitsForAStoreThatCannotBeRead(opened: String?) async throws {
+    let ana = ServiceUnderTest(world, "ana")
+    try await ana.start()
+    let uri = "file://" + path
+    let made = try await ana.request("notes/create", ["title": "Full", "text": "tea\n"])
+    let id = try #require(made["id"]?.stringValue.flatMap { DocumentId($0) })
+    let store = try #require(world.stores["ana"])
+    store.failLoads(true)
+    ana.open(uri, "tea\nmilk\n", reattach: true, run: "ab", opened: opened)
+    try await ana.pass(.seconds(15))
+    #expect(ana.events("detached").isEmpty && ana.binding(uri) == nil)
+    store.failLoads(false)
+    try await ana.wait(for: "the note") { ana.binding(uri) != nil }
+    #expect(ana.text(of: id) == "tea\nmilk\n")
+  }
+
   @Test func whatWasSavedWhenTheFileCouldNotBeReadStandsOnceAfterItIsReadAgain() async throws {
     let ana = ServiceUnderTest(world, "ana")
     try await ana.start()
