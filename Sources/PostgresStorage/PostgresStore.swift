@@ -18,7 +18,7 @@ public final class PostgresStore: StorageProvider {
   /// Connects, and makes the schema `notes_lsp` if it is missing.
   ///
   /// - Parameter loop: the loop on which `AutomergeRepo` runs.
-  /// Throws the error that a later `load` would throw, so that the program learns at once of an unusable store.
+  /// - Throws: the error that a later `load` would throw, so that the program learns at once of an unusable store
   @AutomergeRepo
   public static func open(
     _ url: PostgresURL, loop: Loop, clock: any RepoClock, random: RandomSource = RandomSource()

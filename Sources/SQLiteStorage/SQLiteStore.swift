@@ -23,8 +23,8 @@ public final class SQLiteStore: StorageProvider {
   ///   - fileSystem: the kind of file system; determined if it is nil.
   ///   - rebuilding: whether a damaged file is set aside, and rebuilt from what can be read. Otherwise it stays as it is, and
   ///     this and later operations throw an error that has `fileDamage`.
-  /// Throws the error that a later `load` would throw, so that the program learns at once of an unusable store; `failed`
-  /// for a URL that names no file.
+  /// - Throws: the error that a later `load` would throw, so that the program learns at once of an unusable store; `failed`
+  ///   for a URL that names no file
   public static func open(
     directory: URL, fileSystem: FileSystemKind? = nil, rebuilding: Bool = true
   ) async throws(StorageError) -> SQLiteStore {

@@ -10,7 +10,6 @@ final class ReferencePeer {
 
   enum Failure: Error {
     case refused(String)
-    case unexpected(frame: UInt8)
   }
 
   private let child: ChildProcess

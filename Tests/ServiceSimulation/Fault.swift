@@ -27,6 +27,7 @@ public enum Fault: String, CaseIterable, Sendable {
 
   /// Faults that the program does not survive yet. While a person's store refuses writes, another service that opens
   /// the note before the two are connected does not know what the working file contained. It takes words for another
-  /// program's although the note has them already: they appear twice, or return after they were deleted.
+  /// program's although the note has them already: they appear twice, or return after they were deleted. `Tests/ledger.py` reads
+  /// this line.
   public static let unmended: Set<Fault> = [.failingDisk]
 }

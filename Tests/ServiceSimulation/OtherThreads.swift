@@ -15,13 +15,13 @@ public enum OtherThreads {
   public static func rest() async -> Bool {
     for _ in 0..<2 {
       for _ in 0..<4 { await AutomergeRepo.yield() }
-      guard sleep() else { return false }
+      guard areAsleep() else { return false }
     }
     return true
   }
 
   /// Whether all threads but the present one sleep.
-  static func sleep() -> Bool {
+  static func areAsleep() -> Bool {
     if threadCount() != files.count { list() }
     var runningCount = 0
     for file in files {

@@ -137,7 +137,7 @@ public final class Simulation {
     while quietLooks < 2, looks < Self.maximumLooks {
       for _ in 0..<4 { await Task.yield() }
       looks += 1
-      if OtherThreads.sleep() {
+      if OtherThreads.areAsleep() {
         quietLooks += 1
       } else {
         quietLooks = 0

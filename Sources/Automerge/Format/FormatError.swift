@@ -39,7 +39,7 @@ public enum FormatError: Error, Equatable, Sendable {
 
   /// How a run breaks the canonical form.
   public enum RunFault: Equatable, Sendable {
-    case adjacentLiterals, adjacentNulls, adjacentRepeats, emptyNulls, emptyLiteral, shortRepeat
+    case adjacentLiterals, adjacentNulls, adjacentRepeats, emptyNulls, shortRepeat
     case equalLiteralNeighbours, equalAcrossBoundary, emptyBoolean
   }
 

@@ -6,7 +6,6 @@ struct ValueEncoder {
   init() {}
 
   var count: Int { metadata.count }
-  var rawByteCount: Int { raw.count }
 
   mutating func append(_ value: RawValue) {
     metadata.append(value.metadata)

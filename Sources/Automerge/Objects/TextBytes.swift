@@ -63,9 +63,6 @@ final class TextBytes {
     return start
   }
 
-  /// The offset of the actor's next text, if it fits in its lane.
-  func nextOffset(actor: UInt32) -> Int { Int(actor) < lanes.count ? lanes[Int(actor)].next : -1 }
-
   /// The measure of a range of whole scalars.
   func measure(_ range: Range<Int>) -> TextMeasure {
     bytes.withUnsafeBufferPointer { TextMeasure(of: UnsafeBufferPointer(rebasing: $0[range])) }

@@ -30,8 +30,8 @@ final class WorkingFileSync: WorkingFilePlanner {
   private var planned: [DocumentId: any ScheduledAction] = [:]
   /// Since when each file has been waiting.
   private var plannedSince: [DocumentId: Duration] = [:]
-  /// The deletions by other people that the person knows of, by their dates.
-  private var followed: [DocumentId: Date?] = [:]
+  /// The deletions for everyone that were announced, by their dates.
+  private var followed: [DocumentId: Date] = [:]
   private var troubles = FileTroubles()
   private let log = Logger(label: "files")
 
@@ -86,18 +86,18 @@ final class WorkingFileSync: WorkingFilePlanner {
     plan(handle)
   }
 
-  private func isDeletedForEveryone(_ handle: DocHandle) -> Bool {
+  /// When the note was deleted for everyone; nil if it was not, or the person has seen that deletion.
+  private func deletionForEveryone(_ handle: DocHandle) -> Date? {
     guard let record = notebook[handle.id], record.deletedSince == nil,
       let date = NoteDocument.deletion(of: handle.document)
-    else { return false }
-    return record.deletionSeen.map { $0.milliseconds < date.milliseconds } ?? true
+    else { return nil }
+    return record.deletionSeen.map { $0.milliseconds < date.milliseconds } ?? true ? date : nil
   }
 
   /// Removes the file of a note if another person has deleted the note for everyone, which buffers that show it are told.
   /// First merges what other programs wrote to the file. Returns whether the note was deleted so.
   func followDeletion(of handle: DocHandle) -> Bool {
-    guard isDeletedForEveryone(handle) else { return false }
-    let date = NoteDocument.deletion(of: handle.document)
+    guard let date = deletionForEveryone(handle) else { return false }
     let isNews = followed.updateValue(date, forKey: handle.id) != date
     environment.events.send(.deletedForEveryone(handle, isNews: isNews))
     Task { @AutomergeRepo in

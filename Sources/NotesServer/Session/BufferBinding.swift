@@ -28,7 +28,7 @@ final class BufferBinding {
   /// While the document returns to an earlier state: the resulting change of its text, and the text before.
   var goingBack: (TextDelta, [UInt8])?
 
-  /// Attaches a buffer that `buffer` knows.
+  /// Attaches the buffer whose state is `buffer`, and makes `splices` in the document.
   ///
   /// - Parameters:
   ///   - splices: the changes that opening it makes to the document.

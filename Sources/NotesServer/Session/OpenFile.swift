@@ -32,7 +32,6 @@ final class OpenFile {
   /// The editors' texts, read when the file differs.
   private var editorTexts: [TextBase]?
   private var work: Task<Void, Never>?
-  private var workNumber = 0
   private var looksAgain = false
   /// The right to record what the file holds. Kept from before the buffer was opened, or until the store has the
   /// record: another process would find the file's words without what this one knows about them. Released after the
@@ -156,7 +155,13 @@ final class OpenFile {
     planned?.cancel()
     planned = nil
     guard work == nil else { return looksAgain = true }
-    enqueue { [weak self] in await self?.lookOnce() }
+    work = Task { @AutomergeRepo in
+      repeat {
+        looksAgain = false
+        await lookOnce()
+      } while looksAgain
+      work = nil
+    }
   }
 
   /// Whether it is not known yet what the file holds.
@@ -179,21 +184,6 @@ final class OpenFile {
     planned?.cancel()
     planned = nil
     if !claims.overwritten.isEmpty || !claims.all.isEmpty || claims.isWrittenStored { look() }
-  }
-
-  private func enqueue(_ step: @escaping @AutomergeRepo () async -> Void) {
-    let before = work
-    workNumber += 1
-    let number = workNumber
-    work = Task { @AutomergeRepo in
-      await before?.value
-      await step()
-      while looksAgain {
-        looksAgain = false
-        await lookOnce()
-      }
-      if workNumber == number { work = nil }
-    }
   }
 
   private func lookOnce() async {

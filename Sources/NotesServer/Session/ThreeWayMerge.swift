@@ -186,19 +186,20 @@ struct ThreeWayMerge: Sendable {
     var written: WrittenLines?
     for (index, base) in (bases + possibleBases).enumerated() where best?.distance != 0 {
       for (step, candidate) in candidates(of: base).enumerated() where best?.distance != 0 {
-        var found = compare(text, isFile: isFile, candidate.way, base, isWholeBase: step == 0)
+        let old = old(candidate.way)
+        var found = compare(text, isFile: isFile, candidate.way, from: old, base, isWholeBase: step == 0)
         let isSure = candidate.isSure && index < bases.count
-        if isFile, !isSure, found.deletedBytes > 0, extendsLines(of: old(candidate.way), text) {
-          (found.distance, found.deletedBytes) = (text.count - old(candidate.way).count, 0)
+        if isFile, !isSure, found.deletedBytes > 0, extendsLines(of: old, text) {
+          (found.distance, found.deletedBytes) = (text.count - old.count, 0)
         }
         if index == 0, step == 0, isFile || self.isFile, !bases.isEmpty {
-          written = WrittenLines(since: old(candidate.way), in: text)
+          written = WrittenLines(since: old, in: text)
         }
-        if !isSure, found.deletedBytes > 0, !(written?.show(old(candidate.way)) ?? false) {
+        if !isSure, found.deletedBytes > 0, !(written?.show(old) ?? false) {
           // The client had deleted the lines that the file lacks, or has typed them since it wrote the file: they stay.
-          guard let shown = written?.mostLines(of: old(candidate.way)) else { continue }
+          guard let shown = written?.mostLines(of: old) else { continue }
           let way = shown.inverted.composed(with: candidate.way)
-          found = compare(text, isFile: isFile, way, base, isWholeBase: false)
+          found = compare(text, isFile: isFile, way, from: self.old(way), base, isWholeBase: false)
           guard found.deletedBytes == 0 else { continue }
         }
         if found.distance < best?.distance ?? .max { best = found }
@@ -235,7 +236,7 @@ struct ThreeWayMerge: Sendable {
   private func leastDeleting(_ bases: [TextBase], _ text: [UInt8], isFile: Bool) -> Found? {
     bases.compactMap { base -> Found? in
       guard let whole = candidates(of: base).first else { return nil }
-      let found = compare(text, isFile: isFile, whole.way, base, isWholeBase: true)
+      let found = compare(text, isFile: isFile, whole.way, from: old(whole.way), base, isWholeBase: true)
       return withShownChanges(found, by: nil, text, isFile: isFile)
     }.map { (found: $0, lost: bytesLost(by: text, since: $0)) }
       .min { ($0.lost, $0.found.distance) < ($1.lost, $1.found.distance) }?.found
@@ -261,10 +262,10 @@ struct ThreeWayMerge: Sendable {
     return TextBase(heads: heads, steps: base.steps.dropLast() + [last], object: now)
   }
 
+  /// - Parameter old: the text that `way` turns into the document's
   private func compare(
-    _ text: [UInt8], isFile: Bool, _ way: TextDelta, _ base: TextBase, isWholeBase: Bool
+    _ text: [UInt8], isFile: Bool, _ way: TextDelta, from old: [UInt8], _ base: TextBase, isWholeBase: Bool
   ) -> Found {
-    let old = old(way)
     var (way, delta) = (way, old == text ? .identity : TextDiff.delta(from: old, to: text, placement: .beforeDeleted))
     if !isFile, delta.insertion(behind: old) == [0x0A] {
       // Vim treats the last line of a file as ended, even if it is not. No person typed that line end, and another
@@ -318,7 +319,7 @@ struct ThreeWayMerge: Sendable {
       }
       guard way != best.way else { continue }
       let base = TextBase(heads: with, actor: actor, steps: [], object: start.base.object)
-      let found = compare(text, isFile: isFile, way, base, isWholeBase: false)
+      let found = compare(text, isFile: isFile, way, from: old(way), base, isWholeBase: false)
       guard found.distance < best.distance, found.deletedBytes <= best.deletedBytes else {
         unshown += 1
         if unshown == Self.maximumUnshownInARow { break }

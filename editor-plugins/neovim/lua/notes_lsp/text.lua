@@ -161,12 +161,6 @@ function M.carried(position, edit, pushed)
   return M.position(new_end.line, new_end.character + position.character - finish.character)
 end
 
--- A position after several edits that all count in the text before them.
-function M.carried_over(position, edits, pushed)
-  for index = #edits, 1, -1 do position = M.carried(position, edits[index], pushed) end
-  return position
-end
-
 -- One sequence of UTF-8 at `index`: its length in bytes, or nil if it is none that a note can hold.
 local function sequence_length(text, index)
   local a, b, c, d = text:byte(index, index + 3)
