@@ -1,8 +1,100 @@
 import Automerge
 import AutomergeRepo
 
+/// A buffer that is being opened, as its client described it.
+struct OpenedBuffer {
+  let uri: String
+  /// The number of its opening.
+  let number: Int
+  let record: NoteRecord
+  /// The note's file.
+  let path: String
+  let version: Int
+  let text: [UInt8]
+  /// If it was a plain file's buffer, which its client may have changed since: the text that it was opened with.
+  let plainText: [UInt8]?
+  /// Given if the buffer has outlived a service.
+  let reattachment: Reattachment?
+
+  var key: NoteKey { record.key }
+  var isReattached: Bool { reattachment != nil }
+}
+
 /// Finds out what the text of an opened buffer grew out of.
 extension BufferOpener {
+  /// What an earlier service knew of the buffer; nil if it has outlived none, or that is not known.
+  func rememberedOrigin(of buffer: OpenedBuffer, _ handle: DocHandle) async throws -> BufferOrigin? {
+    guard let reattachment = buffer.reattachment else { return nil }
+    return try await reading(buffer) {
+      try await self.origin(of: buffer.key, uri: buffer.uri, reattachment.memories, handle)
+    }
+  }
+
+  /// The origin of the buffer's text; `held` is what the file held when the buffer was opened, if no service has examined that.
+  ///
+  /// - Parameter early: what the file had held when the opening began
+  func origin(
+    of buffer: OpenedBuffer, _ handle: DocHandle, remembered: BufferOrigin?, early: [TextBase]
+  ) async throws -> (origin: BufferOrigin, held: TextBase?) {
+    if let remembered { return (remembered, nil) }
+    if let reattachment = buffer.reattachment {
+      if let opened = reattachment.opened,
+        let base = try await reading(
+          buffer, { try await self.takeIn(opened: opened, at: buffer.path, buffer.key, handle, early: early) })
+      {
+        return (.known(base, object: base.object), base)
+      }
+      if !reattachment.isReread {
+        let bases = try await reading(buffer) { [service] in
+          try await service.notebook.clientBases(of: buffer.key, uri: buffer.uri, run: reattachment.run)
+        }
+        return (bases.isEmpty ? .stayed(early.map { $0.withChanges(of: reattachment.run) }) : .oneOf(bases), nil)
+      }
+    }
+    var origin = try await reading(buffer) {
+      try await self.origin(of: buffer.text, at: buffer.path, buffer.key, openedAs: buffer.plainText)
+    }
+    if buffer.isReattached, case .stayed(let left) = origin { origin = .stayed(left + early) }
+    // A process that was killed may have merged the file's text without recording that.
+    if origin.mayBeKnownElsewhere {
+      _ = try await reading(buffer) { [service] in try await service.environment.catchUp(handle) }
+    }
+    return (origin, nil)
+  }
+
+  /// What the editor wrote to the file while no service was running; nil if the note has that, or it wrote nothing.
+  func saved(_ buffer: OpenedBuffer, _ handle: DocHandle, _ origin: inout BufferOrigin) async throws -> TextDelta? {
+    let grewOutOf = origin
+    let found = try await reading(buffer) {
+      try await self.savedMeanwhile(buffer.text, buffer.key, handle, grewOutOf)
+    }
+    switch found {
+    case .isTakenIn(let base):
+      origin = .known(base, object: NoteDocument(handle.document, item: buffer.record.item)?.textObject)
+      return nil
+    case .isNews(let way): return way
+    case nil: return nil
+    }
+  }
+
+  /// The merge of the buffer's text. If it would change the document, further texts are considered that the text may have grown
+  /// out of, which takes longer.
+  func merged(_ buffer: OpenedBuffer, _ handle: DocHandle, _ origin: inout BufferOrigin) async throws -> Merged? {
+    var merged = await mergedOffLoop(buffer, handle, origin)
+    if !buffer.isReattached, origin.mayBeKnownElsewhere, !(merged?.splices ?? []).isEmpty {
+      let possible = try await reading(buffer) { [service] in
+        try await service.notebook.editorTexts(of: buffer.key)
+      }
+      if case .stayed(let left) = origin { origin = .stayed(left + possible) }
+      merged = await mergedOffLoop(buffer, handle, origin, possible: origin.isFile ? possible : [])
+    }
+    if !(merged?.splices ?? []).isEmpty, let stage = await stage(buffer.text, buffer.key, handle, origin) {
+      origin = stage
+      merged = await mergedOffLoop(buffer, handle, stage)
+    }
+    return merged
+  }
+
   /// Finds the origin of a newly opened buffer's text: usually the file. A buffer that stayed while the note was
   /// deleted, or is older than the file for another reason, lacks what others wrote meanwhile.
   ///

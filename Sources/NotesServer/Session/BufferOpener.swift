@@ -34,141 +34,111 @@ final class BufferOpener {
     _ record: NoteRecord, at path: String, uri: String, _ plain: PlainBuffer, wasPlain: Bool = false,
     reattachment: Reattachment? = nil
   ) {
-    let (version, text, isReattached) = (plain.version, plain.text, reattachment != nil)
-    let opening = Opening(
-      number: nextNumber, key: record.key, version: version, text: text, plain: plain, isReattached: isReattached)
+    let buffer = OpenedBuffer(
+      uri: uri, number: nextNumber, record: record, path: path, version: plain.version, text: plain.text,
+      plainText: wasPlain ? plain.opened : nil, reattachment: reattachment)
     nextNumber += 1
-    buffers[uri] = .opening(opening)
-    if !isReattached, attachAtOnce(uri: uri, record, opening) { return }
-    tasks[opening.number] = Task { @AutomergeRepo in
-      defer { tasks[opening.number] = nil }
+    buffers[uri] = .opening(
+      Opening(
+        number: buffer.number, key: buffer.key, version: buffer.version, text: buffer.text, plain: plain,
+        isReattached: buffer.isReattached))
+    if !buffer.isReattached, attachAtOnce(buffer) { return }
+    tasks[buffer.number] = Task { @AutomergeRepo in
+      defer { tasks[buffer.number] = nil }
       do {
-        let handle = try await service.awaitedNotes.find(record.id) { [weak self] in
-          self?.isOpening(uri, opening.number) ?? false
-        } tell: { [weak self] source in
-          if source != .reading {
-            self?.waits(uri, opening.number, for: source)
-          } else if !isReattached {
-            self?.takesLong(uri, opening.number)
-          }
-        }
-        // A buffer that outlived its service stays as it is meanwhile.
-        let notice = service.clock.schedule(after: AwaitedNotes.patience) { [weak self] in
-          if !isReattached { self?.takesLong(uri, opening.number) }
-        }
-        defer { notice.cancel() }
-        // Other people's text may reach the file during the opening.
-        let early = try await reading(uri, opening.number) { [service] in
-          isReattached ? try await service.notebook.fileBases(of: record.key) : []
-        }
-        var origin: BufferOrigin? = .file
-        if let reattachment {
-          origin = try await reading(uri, opening.number) {
-            try await self.origin(of: record.key, uri: uri, reattachment.memories, handle)
-          }
-        }
-        // Buffers of unknown state are reopened one after the other: what one of them has is not new when the next
-        // brings it.
-        var turn: (any NoteClaim)?
-        defer { withExtendedLifetime(turn) {} }
-        let isGuessed = origin == nil
-        if isGuessed {
-          turn = await service.environment.turn("reattach-" + record.key.lockName)
-          await service.siblings.settle()
-          await caughtUp(handle)
-        }
-        // Another process may be merging the file's text. When it has done so, the file shows which text of the buffer
-        // the note has.
-        var claim = await service.environment.claim(
-          record.key.lockName, exclusively: false, within: .seconds(isReattached ? 4 : 1))
-        if claim != nil {
-          try await reading(uri, opening.number) { [service] in
-            try await service.fileSync.reconciler.keepName(path, of: record.key)
-          }
-        }
-        await service.openFiles.settle(record.key)
-        // Another process that has the note open may be merging what a program wrote to the file; the buffer has that
-        // text, too.
-        var fileTurn = await service.openFiles.turn(of: record.key)
-        await service.siblings.follow(to: handle)
-        try await reading(uri, opening.number) { try await self.loadBase(of: record.key, handle) }
-        // What the file held when the buffer was opened.
-        var held: TextBase?
-        if isGuessed, let opened = reattachment?.opened,
-          let base = try await reading(
-            uri, opening.number,
-            { try await self.takeIn(opened: opened, at: path, record.key, handle, early: early) })
-        {
-          (origin, held) = (.known(base, object: base.object), base)
-        } else if isGuessed, reattachment?.isReread != true {
-          let bases = try await reading(uri, opening.number) { [service] in
-            try await service.notebook.clientBases(of: record.key, uri: uri, run: reattachment?.run)
-          }
-          origin = bases.isEmpty ? .stayed(early.map { $0.withChanges(of: reattachment?.run) }) : .oneOf(bases)
-        } else if !isReattached || isGuessed {
-          origin = try await reading(uri, opening.number) {
-            try await self.origin(of: text, at: path, record.key, openedAs: wasPlain ? plain.opened : nil)
-          }
-          if isReattached, case .stayed(let left) = origin { origin = .stayed(left + early) }
-          // A process that was killed may have merged the file's text without recording that.
-          if origin?.mayBeKnownElsewhere ?? false {
-            _ = try await reading(uri, opening.number) { [service] in try await service.environment.catchUp(handle) }
-          }
-        }
-        var saved: TextDelta?
-        if isReattached {
-          let grewOutOf = origin ?? .file
-          let found = try await reading(uri, opening.number) {
-            try await self.savedMeanwhile(text, record.key, handle, grewOutOf)
-          }
-          switch found {
-          case .isTakenIn(let base):
-            origin = .known(base, object: NoteDocument(handle.document, item: record.item)?.textObject)
-          case .isNews(let way): saved = way
-          case nil: break
-          }
-        }
-        var merged = await mergedOffLoop(text, handle, record.item, origin ?? .file, version: version)
-        if !isReattached, let found = origin, found.mayBeKnownElsewhere, !(merged?.splices ?? []).isEmpty {
-          let possible = try await reading(uri, opening.number) { [service] in
-            try await service.notebook.editorTexts(of: record.key)
-          }
-          if case .stayed(let left) = found { origin = .stayed(left + possible) }
-          merged = await mergedOffLoop(
-            text, handle, record.item, origin ?? found, version: version, possible: found.isFile ? possible : [])
-        }
-        if !(merged?.splices ?? []).isEmpty, let stage = await stage(text, record.key, handle, origin ?? .file) {
-          origin = stage
-          merged = await mergedOffLoop(text, handle, record.item, stage, version: version)
-        }
-        try withExtendedLifetime(claim) {
-          try attach(
-            uri: uri, handle: handle, item: record.item, origin ?? .file, opening: opening.number, merged: merged,
-            saved: saved, held: held, hasRead: !isReattached && !wasPlain, fileTurn: fileTurn)
-        }
-        // The buffer has its own claim now. With two, a deletion would be refused though no other editor has the note open. The
-        // file's lock ends with the first look at it.
-        (claim, fileTurn) = (nil, nil)
-        if isGuessed { await caughtUp(handle) }
+        try await open(buffer)
       } catch {
-        await notOpened(uri: uri, opening: opening.number, error: error)
+        await notOpened(buffer, error)
       }
     }
   }
 
   /// Attaches a buffer that shows the file's known text, if the document is here. False if more must be examined.
-  private func attachAtOnce(uri: String, _ record: NoteRecord, _ opening: Opening) -> Bool {
+  private func attachAtOnce(_ buffer: OpenedBuffer) -> Bool {
+    let record = buffer.record
     guard service.repo.siblings.isEmpty, service.notebook.knowsBase(of: record.key), !record.hasLeftBuffers,
       !service.openFiles.isBusy(record.key), let handle = service.repo.handle(of: record.id),
-      !opening.text.isEmpty, opening.text.count < FileComparison.maximumBytesAtOnce,
+      !buffer.text.isEmpty, buffer.text.count < FileComparison.maximumBytesAtOnce,
       let note = NoteDocument(handle.document, item: record.item)
     else { return false }
-    let (buffer, splices) = merge(note, handle, record.item, .file).open(version: opening.version, text: opening.text)
+    let (state, splices) = merge(note, handle, record.item, .file).open(version: buffer.version, text: buffer.text)
     guard splices.isEmpty else { return false }
-    let merged = (buffer, splices, handle.document.heads())
-    let attached: Void? = try? attach(
-      uri: uri, handle: handle, item: record.item, .file, opening: opening.number, merged: merged)
+    let attached: Void? = try? attach(buffer, to: handle, .file, (state, splices, handle.document.heads()))
     return attached != nil
+  }
+
+  private func open(_ buffer: OpenedBuffer) async throws {
+    let handle = try await document(of: buffer)
+    // A buffer that outlived its service stays as it is meanwhile.
+    let notice = service.clock.schedule(after: AwaitedNotes.patience) { [weak self] in
+      if !buffer.isReattached { self?.takesLong(buffer) }
+    }
+    defer { notice.cancel() }
+    // Other people's text may reach the file during the opening.
+    let early = try await reading(buffer) { [service] in
+      buffer.isReattached ? try await service.notebook.fileBases(of: buffer.key) : []
+    }
+    let remembered = try await rememberedOrigin(of: buffer, handle)
+    let isGuessed = buffer.isReattached && remembered == nil
+    let turn = isGuessed ? await turnToGuess(buffer, handle) : nil
+    defer { withExtendedLifetime(turn) {} }
+    var rights: Rights? = try await rights(to: buffer)
+    await service.siblings.follow(to: handle)
+    try await reading(buffer) { try await self.loadBase(of: buffer.key, handle) }
+    var (origin, held) = try await origin(of: buffer, handle, remembered: remembered, early: early)
+    let saved = buffer.isReattached ? try await saved(buffer, handle, &origin) : nil
+    let merged = try await merged(buffer, handle, &origin)
+    try attach(
+      buffer, to: handle, origin, merged, saved: saved, held: held,
+      hasRead: !buffer.isReattached && buffer.plainText == nil, fileTurn: rights?.fileTurn)
+    // The buffer has its own claim now. With two, a deletion would be refused though no other editor has the note open. The
+    // file's lock ends with the first look at it.
+    withExtendedLifetime(rights) {}
+    rights = nil
+    if isGuessed { await caughtUp(handle) }
+  }
+
+  /// Waits for the document, and tells the person what it waits for.
+  private func document(of buffer: OpenedBuffer) async throws -> DocHandle {
+    try await service.awaitedNotes.find(buffer.record.id) { [weak self] in
+      self?.isOpening(buffer) ?? false
+    } tell: { [weak self] source in
+      if source != .reading {
+        self?.waits(buffer, for: source)
+      } else if !buffer.isReattached {
+        self?.takesLong(buffer)
+      }
+    }
+  }
+
+  /// Buffers of unknown state are reopened one after the other: what one of them has is not new when the next brings it.
+  private func turnToGuess(_ buffer: OpenedBuffer, _ handle: DocHandle) async -> (any NoteClaim)? {
+    let turn = await service.environment.turn("reattach-" + buffer.key.lockName)
+    await service.siblings.settle()
+    await caughtUp(handle)
+    return turn
+  }
+
+  /// What is held until a buffer is attached: the right to the note's file, and the turn to record what that holds.
+  private struct Rights {
+    let claim: (any NoteClaim)?
+    let fileTurn: (any NoteClaim)?
+  }
+
+  private func rights(to buffer: OpenedBuffer) async throws -> Rights {
+    // Another process may be merging the file's text. When it has done so, the file shows which text of the buffer
+    // the note has.
+    let claim = await service.environment.claim(
+      buffer.key.lockName, exclusively: false, within: .seconds(buffer.isReattached ? 4 : 1))
+    if claim != nil {
+      try await reading(buffer) { [service] in
+        try await service.fileSync.reconciler.keepName(buffer.path, of: buffer.key)
+      }
+    }
+    await service.openFiles.settle(buffer.key)
+    // Another process that has the note open may be merging what a program wrote to the file; the buffer has that
+    // text, too.
+    return Rights(claim: claim, fileTurn: await service.openFiles.turn(of: buffer.key))
   }
 
   /// Loads what the file held, and the changes that this refers to: another process, which may not be connected yet,
@@ -181,24 +151,26 @@ final class BufferOpener {
 
   // MARK: Waiting for the document
 
-  private func isOpening(_ uri: String, _ number: Int) -> Bool {
-    if case .opening(let opening)? = buffers[uri] { opening.number == number } else { false }
+  private func isOpening(_ buffer: OpenedBuffer) -> Bool { opening(of: buffer) != nil }
+
+  /// Nil if the buffer is open by now, was closed, or was opened again.
+  private func opening(of buffer: OpenedBuffer) -> Opening? {
+    guard case .opening(let opening)? = buffers[buffer.uri], opening.number == buffer.number else { return nil }
+    return opening
   }
 
   /// Reads from the store, again each second while that fails: the buffer waits, as for the document, and then becomes
   /// the note.
-  private func reading<Value>(
-    _ uri: String, _ number: Int, _ read: @AutomergeRepo () async throws -> Value
-  ) async throws -> Value {
+  func reading<Value>(_ buffer: OpenedBuffer, _ read: @AutomergeRepo () async throws -> Value) async throws -> Value {
     var isTold = false
     while true {
       do {
         return try await read()
       } catch let error as StorageError {
-        guard isOpening(uri, number), editor.isRunning else { throw error }
+        guard isOpening(buffer), editor.isRunning else { throw error }
         if !isTold {
-          editor.log.warning("\(uri) waits for the store: \(error)")
-          waits(uri, number, for: .store)
+          editor.log.warning("\(buffer.uri) waits for the store: \(error)")
+          waits(buffer, for: .store)
         }
         isTold = true
         guard await service.clock.pause(for: Self.retryInterval), editor.isRunning else { throw error }
@@ -207,8 +179,9 @@ final class BufferOpener {
   }
 
   /// The buffer stays as it is until the document arrives: tells the person in the editor.
-  private func waits(_ uri: String, _ number: Int, for source: AwaitedNotes.Source) {
-    guard case .opening(var opening)? = buffers[uri], opening.number == number else { return }
+  private func waits(_ buffer: OpenedBuffer, for source: AwaitedNotes.Source) {
+    guard var opening = opening(of: buffer) else { return }
+    let uri = buffer.uri
     let id = opening.key.document
     let host = service.sharing.host(of: id)
     let name = source == .store ? "the store" : host.map { NoteNews.cut($0.name, to: 16) } ?? "a peer"
@@ -223,13 +196,12 @@ final class BufferOpener {
   }
 
   /// A large note takes its time to read and to compare: tells the person, once, that it is being opened.
-  private func takesLong(_ uri: String, _ number: Int) {
-    guard case .opening(var opening)? = buffers[uri], opening.number == number, opening.waitsFor == nil, !opening.isSlow
-    else { return }
+  private func takesLong(_ buffer: OpenedBuffer) {
+    guard var opening = opening(of: buffer), opening.waitsFor == nil, !opening.isSlow else { return }
     opening.isSlow = true
-    buffers[uri] = .opening(opening)
-    editor.work.look(at: uri)
-    tell(uri, message: "Opening \"\(title(opening))\"…")
+    buffers[buffer.uri] = .opening(opening)
+    editor.work.look(at: buffer.uri)
+    tell(buffer.uri, message: "Opening \"\(title(opening))\"…")
   }
 
   private func tell(_ uri: String, message: String) {
@@ -279,19 +251,18 @@ final class BufferOpener {
   /// How many times a merge off the loop is tried if the document changes meanwhile.
   private static let maximumComparisons = 5
 
-  private typealias Merged = (buffer: OpenBuffer, splices: [TextSplice], heads: Set<ChangeHash>)
+  typealias Merged = (buffer: OpenBuffer, splices: [TextSplice], heads: Set<ChangeHash>)
 
   /// The merge for opening the buffer, computed off the loop; nil if it can as well be computed on it.
-  private func mergedOffLoop(
-    _ text: [UInt8], _ handle: DocHandle, _ item: String?, _ origin: BufferOrigin, version: Int,
-    possible: [TextBase] = []
+  func mergedOffLoop(
+    _ buffer: OpenedBuffer, _ handle: DocHandle, _ origin: BufferOrigin, possible: [TextBase] = []
   ) async -> Merged? {
     for _ in 0..<Self.maximumComparisons {
-      guard let note = NoteDocument(handle.document, item: item) else { return nil }
+      guard let note = NoteDocument(handle.document, item: buffer.record.item) else { return nil }
       let heads = handle.document.heads()
-      let merge = merge(note, handle, item, origin, possible: possible)
-      if let (buffer, splices) = await merge.openOffLoop(version: version, text: text) {
-        return (buffer, splices, heads)
+      let merge = merge(note, handle, buffer.record.item, origin, possible: possible)
+      if let (state, splices) = await merge.openOffLoop(version: buffer.version, text: buffer.text) {
+        return (state, splices, heads)
       }
     }
     return nil
@@ -319,12 +290,13 @@ final class BufferOpener {
   }
 
   private func attach(
-    uri: String, handle: DocHandle, item: String?, _ origin: BufferOrigin, opening number: Int, merged: Merged? = nil,
-    saved: TextDelta? = nil, held: TextBase? = nil, hasRead: Bool = false, fileTurn: (any NoteClaim)? = nil
+    _ shown: OpenedBuffer, to handle: DocHandle, _ origin: BufferOrigin, _ merged: Merged?, saved: TextDelta? = nil,
+    held: TextBase? = nil, hasRead: Bool = false, fileTurn: (any NoteClaim)? = nil
   ) throws(NotesError) {
+    let (uri, item) = (shown.uri, shown.record.item)
     let showsFile = hasRead && origin.isFile
     // The buffer may have been closed, or reopened, while the document was being fetched.
-    guard case .opening(let opening)? = buffers[uri], opening.number == number else { return }
+    guard let opening = opening(of: shown) else { return }
     guard let note = NoteDocument(handle.document, item: item) else {
       guard item == nil || MeetingDocument(handle.document) == nil else { return itemIsDeleted(uri: uri, opening) }
       throw NotesError(.notANote, "The document \(handle.id) has no such text.")
@@ -375,11 +347,12 @@ final class BufferOpener {
     service.recoveredTexts.kept(text, ofDeleted: opening.key)
   }
 
-  private func notOpened(uri: String, opening number: Int, error: any Error) async {
-    guard case .opening(let opening)? = buffers[uri], opening.number == number else { return }
+  private func notOpened(_ buffer: OpenedBuffer, _ error: any Error) async {
+    guard let opening = opening(of: buffer) else { return }
+    let uri = buffer.uri
     // The editor may be about to exit with the only copy, or may no longer show it.
     if !editor.isRunning || opening.isClosed { await UnmergedText(opening, uri: uri).keep(in: service) }
-    guard isOpening(uri, number) else { return }
+    guard isOpening(buffer) else { return }
     editor.log.error("\(uri) was not attached: \(error)")
     guard !opening.isClosed else { return buffers[uri] = nil }
     buffers[uri] = .plain(opening.plain)
