@@ -84,25 +84,11 @@ final class FileReconciler {
       return
     }
     defer { withExtendedLifetime(claim) {} }
-    // The file may have words that another process has merged: one that was killed, or that has ended since we read the
-    // document.
-    if let storage = environment.repo.storage { await environment.journal.killed.recover(environment.repo, storage) }
-    try await handle.takeStored()
-    try await environment.takeUnrecordedBases(of: key)
-    // Another process may have written the file since we last did.
-    try await notebook.refresh(key)
-    let known = notebook[key]?.fileBase?.heads ?? []
-    if !handle.document.unknown(known).isEmpty { try await handle.takeStored(with: known) }
-    let note = item.map { NoteDocument(handle.document, item: $0) } ?? NoteDocument(handle.document, item: key.item)
-    guard let record = notebook[key], let path = record.path, let note else { return }
-    // That process also sends what it wrote there.
-    guard handle.document.unknown(record.fileBase?.heads ?? []).isEmpty else {
-      planner?.plan(handle, text: note.content)
-      return
-    }
+    guard let pair = try await current(key, handle, item) else { return }
+    let (note, record) = (pair.note, pair.record)
     // Nil if the person deleted the file. The note and its text still exist.
     let contents: FileContents?, found: [UInt8]?
-    switch try await settledFile(path, record, note) {
+    switch try await settledFile(pair.path, record, note) {
     case .found(let bytes, _): (contents, found) = (try await reading(bytes, record), bytes)
     case .missing, .unchanged:
       environment.forgetFile(key)
@@ -111,19 +97,7 @@ final class FileReconciler {
     guard !isOpen(key) else { return }
     var turn: (any NoteClaim)?
     defer { withExtendedLifetime(turn) {} }
-    // Comparing a large text with another one takes several times its memory.
-    if let contents, await written[key]?.isStill(contents, record.fileBase, of: note) != true {
-      if !holds(contents, record.fileBase, note) {
-        // A process whose editor has just closed the note may be merging the same words.
-        turn = await openFiles.turn(of: key)
-        guard turn != nil, try await !hasStoredNews(since: record, handle) else {
-          planner?.plan(handle, text: note.content)
-          return
-        }
-      }
-      guard !isOpen(key) else { return }
-      guard try await takeIn(contents, record.fileBase, note, handle) else { return }
-    }
+    if let contents, try await !merge(contents, pair, &turn) { return }
     if contents == nil, !makingFiles, holdsNothingNew(note, record.base(for: note)) { return }
     guard !isOpen(key) else { return }
     let text = DocumentText(note).allUTF8
@@ -137,29 +111,84 @@ final class FileReconciler {
       try await handle.flush()
       try await notebook.save(key)
     }
-    if !file.isSame, let others = try await environment.files.replace(path, file.bytes, of: found) {
+    if !file.isSame, let others = try await environment.files.replace(pair.path, file.bytes, of: found) {
       try await takeIn(recoveredTexts.overwrote(others, key), thatReplaced: contents, of: note, handle)
-      try await makeDurable(path, others, replacedBy: text, of: note, handle)
+      try await makeDurable(pair.path, others, replacedBy: text, of: note, handle)
     }
     // A buffer that was opened meanwhile may have been saved, and its file's content be known.
-    if isOpen(key), try await environment.files.read(path) != file.bytes { return }
+    if isOpen(key), try await environment.files.read(pair.path) != file.bytes { return }
     let base = TextBase(writing: text, file.finalNewlineStep, at: heads, of: note)
+    try await recordFile(file, base, pair)
+    written[key] = text.count < FileComparison.maximumBytesAtOnce ? nil : await WrittenFile(file.bytes, base)
+    try await followTitle(key, handle)
+  }
+
+  /// A note's text, and what is recorded of its file.
+  private struct Pair {
+    let key: NoteKey
+    let handle: DocHandle
+    let note: NoteDocument
+    let record: NoteRecord
+    let path: String
+  }
+
+  /// Reads what other processes have stored of the note. Nil if it has no file, or is not complete yet: then it is planned again.
+  private func current(_ key: NoteKey, _ handle: DocHandle, _ item: MeetingDocument.Item?) async throws -> Pair? {
+    // The file may have words that another process has merged: one that was killed, or that has ended since we read the
+    // document.
+    if let storage = environment.repo.storage { await environment.journal.killed.recover(environment.repo, storage) }
+    try await handle.takeStored()
+    try await environment.takeUnrecordedBases(of: key)
+    // Another process may have written the file since we last did.
+    try await notebook.refresh(key)
+    let known = notebook[key]?.fileBase?.heads ?? []
+    if !handle.document.unknown(known).isEmpty { try await handle.takeStored(with: known) }
+    let note = item.map { NoteDocument(handle.document, item: $0) } ?? NoteDocument(handle.document, item: key.item)
+    guard let record = notebook[key], let path = record.path, let note else { return nil }
+    // That process also sends what it wrote there.
+    guard handle.document.unknown(record.fileBase?.heads ?? []).isEmpty else {
+      planner?.plan(handle, text: note.content)
+      return nil
+    }
+    return Pair(key: key, handle: handle, note: note, record: record, path: path)
+  }
+
+  /// Merges the file's text into the note, unless it is what this process wrote. Returns whether the file may be written now.
+  ///
+  /// - Parameter turn: receives the turn to record what the file holds, if its text is news
+  private func merge(_ contents: FileContents, _ pair: Pair, _ turn: inout (any NoteClaim)?) async throws -> Bool {
+    let (key, note, base) = (pair.key, pair.note, pair.record.fileBase)
+    // Comparing a large text with another one takes several times its memory.
+    if await written[key]?.isStill(contents, base, of: note) == true { return true }
+    if !holds(contents, base, note) {
+      // A process whose editor has just closed the note may be merging the same words.
+      turn = await openFiles.turn(of: key)
+      guard turn != nil, try await !hasStoredNews(since: pair.record, pair.handle) else {
+        planner?.plan(pair.handle, text: note.content)
+        return false
+      }
+    }
+    guard !isOpen(key) else { return false }
+    return try await takeIn(contents, base, note, pair.handle)
+  }
+
+  /// Records what the file holds now.
+  private func recordFile(_ file: FileComparison, _ base: TextBase, _ pair: Pair) async throws {
+    let key = pair.key
     environment.fileHas(base, key)
     let isCountNews = notebook[key]?.words != file.wordCount
     notebook.update(key) {
-      $0.textObject = note.textObject
+      $0.textObject = pair.note.textObject
       $0.shape = file.shape
       $0.words = file.wordCount
       ($0.isFileOutdated, $0.isFileShown) = (false, false)
-      $0.title = note.title ?? $0.title
+      $0.title = pair.note.title ?? $0.title
     }
     // Together with the changes that the base names: another process may read both at any moment.
-    try await notebook.save(key, with: handle)
+    try await notebook.save(key, with: pair.handle)
     environment.journal.fileIsStored(key)
-    written[key] = text.count < FileComparison.maximumBytesAtOnce ? nil : await WrittenFile(file.bytes, base)
     // Lists on the screen have the former count.
     if isCountNews { environment.events.send(.changedByOthers(key.document)) }
-    try await followTitle(key, handle)
   }
 
   /// Reads the document and the file base from the store again. Returns whether another process has changed either.
