@@ -40,11 +40,22 @@ struct LineConflicts {
   }
 
   /// Whether a side has kept at most half of a line, by words as well as by bytes: a text without spaces counts as one
-  /// word.
+  /// word. A line in which a word was corrected is still there, however few words it has.
   private func isGone(_ line: Range<Int>, from side: Side) -> Bool {
     let words = words(of: line)
     let rest = side.kept(in: line).reduce(0) { $0 + base[$1].wordByteCount }
-    return rest * 2 <= base[line].wordByteCount && words.count(where: side.keeps) * 2 <= words.count
+    guard rest * 2 <= base[line].wordByteCount, words.count(where: side.keeps) * 2 <= words.count else { return false }
+    return !side.lines.contains { new in
+      new.kept.contains { $0.overlaps(line) && base[$0].hasWords } && isAlike(new.text[...], base[line])
+    }
+  }
+
+  /// Whether two lines differ in less than half of their bytes, in one place. Capitals do not count.
+  private func isAlike(_ one: ArraySlice<UInt8>, _ other: ArraySlice<UInt8>) -> Bool {
+    let (one, other) = (one.map(\.lowercased), other.map(\.lowercased))
+    let start = zip(one, other).prefix { $0 == $1 }.count
+    let end = zip(one.dropFirst(start).reversed(), other.dropFirst(start).reversed()).prefix { $0 == $1 }.count
+    return (start + end) * 2 > max(one.count, other.count)
   }
 
   /// Whether both sides replace words of a base line between the same two of its words.
@@ -234,5 +245,6 @@ extension Collection<UInt8> {
 }
 
 extension UInt8 {
+  fileprivate var lowercased: UInt8 { (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(self) ? self | 0x20 : self }
   fileprivate var isBlank: Bool { self == 0x0A || self == 0x0D || self == 0x20 || self == 0x09 }
 }

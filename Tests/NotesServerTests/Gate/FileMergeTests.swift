@@ -70,6 +70,10 @@ struct FileMergeTests {
     ("eat at ten now\n", "eat at six now\n", "eat at ten then\n", "eat at six now\neat at ten then\n"),
     ("meet Bob at ten\n", "meet Bob at six\n", "meet Ben at ten\n", "meet Ben at six\n"),
     ("buy mi today\n", "buy milk today\n", "buy mint today\n", "buy milk today\nbuy mint today\n"),
+    // A program corrected a word of a short line, and the person went on with the line.
+    ("a\ndelta four\nb\n", "a\ndelta four peer words\nb\n", "a\nDELTA four\nb\n", "a\nDELTA four peer words\nb\n"),
+    ("meating Bob\n", "meating Bob at ten\n", "meeting Bob\n", "meeting Bob at ten\n"),
+    ("buy tea\n", "buy tea and sugar\n", "feed cat\n", "buy tea and sugar\nfeed cat\n"),
     // A paragraph that one side wrapped anew, and the other corrected.
     (
       "one two three four\nfive six seven eight\n", "one two three\nfour five six\nseven eight\n",
