@@ -25,9 +25,9 @@ plugin_bound() {
   done < <(find "editor-plugins/$plugin" -not -path '*/test/*' \( -name '*.vim' -o -name '*.el' -o -name '*.lua' \) -print0 | xargs -0 wc -l)
   if [ "$total" -gt "$most" ]; then fail "the plugin for $plugin has $total lines, $((total - most)) more than the decisions allow"; fi
 }
-plugin_bound vim 5200
-plugin_bound emacs 5620
-plugin_bound neovim 3610
+plugin_bound vim 5240
+plugin_bound emacs 5660
+plugin_bound neovim 3640
 editor-plugins/generate.py --check || fail "run editor-plugins/generate.py"
 
 # No type over 600 lines in all its files together, and no class with more than 14 stored properties.

@@ -46,6 +46,51 @@ extension EditorUndoTests {
     #expect(try ana.session.audits().flatMap(\.complaints) == [])
   }
 
+  /// The service undoes. The rest of the macro, and what is typed ahead, is meant for the text after that.
+  @Test func aMacroWithAnUndoDoesTheSameInVimAsInAnyFile() throws { try undoInMacro(VimUnderTest.self) }
+  @Test func aMacroWithAnUndoDoesTheSameInEmacsAsInAnyFile() throws { try undoInMacro(EmacsUnderTest.self) }
+  @Test(.enabled(if: NeovimUnderTest.isHere, "SKIPPED: needs nvim"))
+  func aMacroWithAnUndoDoesTheSameInNeovimAsInAnyFile() throws { try undoInMacro(NeovimUnderTest.self) }
+
+  private func undoInMacro<Editor: EditorUnderTest>(_ kind: Editor.Type) throws {
+    let ana = try Editor(user: NotesUser("Ana"), seed: 26, maximumDelay: .zero)
+    let terminal = ana.session.terminal
+    func wait(for lines: [String]) throws {
+      try ana.session.wait(for: "\(lines)") {
+        guard let state = try ana.state() else { return false }
+        return state.isSynced && state.text.split(separator: "\n").map(String.init) == lines
+      }
+    }
+    func press(_ keys: [String]) throws {
+      for key in keys { if key.count > 2 || key.hasPrefix("F") { try terminal.press(key) } else { try terminal.type(key) } }
+    }
+    let lines = ["alpha", "bravo", "charlie", "delta"], isEmacs = kind == EmacsUnderTest.self
+    try ana.createNote("Draft")
+    _ = try ana.waitUntilAttached()
+    try ana.give(
+      vim: "call setline(1, ['\(lines.joined(separator: "', '"))'])",
+      emacs: "(progn (erase-buffer) (insert \"\(lines.joined(separator: "\\n"))\\n\") (goto-char 1))")
+    try wait(for: lines)
+    try press(isEmacs ? ["F3", "C-e", " X"] : ["gg", "qa", "A", " X", "Escape"])
+    try wait(for: ["alpha X", "bravo", "charlie", "delta"])
+    try ana.undo()
+    try wait(for: lines)
+    try press(isEmacs ? [" Y", "C-n", "F4", "C-u", "2", "C-x", "e"] : ["A", " Y", "Escape", "j", "q", "@", "a"])
+    if !isEmacs {
+      // To Vim, 2@a is one command: its second undo would take back what the first round typed, too.
+      try wait(for: ["alpha Y", "bravo Y", "charlie", "delta"])
+      try press(["@", "a"])
+    }
+    try wait(for: ["alpha Y", "bravo Y", "charlie Y", "delta"])
+    if !isEmacs {
+      try terminal.type("ggddujdd")
+      try wait(for: ["alpha Y", "charlie Y", "delta"])
+    }
+    try ana.quit()
+    try ana.session.waitForEnd()
+    #expect(try ana.session.audits().flatMap(\.complaints) == [])
+  }
+
   @Test func undoInVimChangesNoBufferThatIsNotModifiable() throws { try undoReadOnly(VimUnderTest.self, "E21") }
   @Test func undoInEmacsChangesNoReadOnlyBuffer() throws { try undoReadOnly(EmacsUnderTest.self, "read-only") }
   @Test(.enabled(if: NeovimUnderTest.isHere, "SKIPPED: needs nvim"))

@@ -18,6 +18,8 @@
 (defvar buffer-undo-tree)
 (declare-function notes-lsp--report-cursor-soon "notes-lsp-presence" (note))
 
+(defvar notes-lsp--undo-awaited nil "Non-nil until the edit of an undo has come.")
+
 (defun notes-lsp--spans (edits base)
   "Return EDITS of the widened current buffer as (BEGIN END TEXT), last first.
 Lines are counted from BASE, see `notes-lsp--locate'.  Signal an error if
@@ -110,6 +112,7 @@ all are done."
       (setf (notes-lsp--note-rev note) (plist-get params :rev))))
   (notes-lsp--return-to-place note)
   (notes-lsp--report-cursor-soon note)
+  (when (equal (plist-get params :cause) "undo") (setq notes-lsp--undo-awaited nil))
   (when (and spans (equal (plist-get params :cause) "undo"))
     (notes-lsp--show-undone note (car (last spans))))
   (if (eql (plist-get params :bytes) (notes-lsp--byte-count note))

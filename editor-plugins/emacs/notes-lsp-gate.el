@@ -77,14 +77,17 @@ over: only a command at its depth or above would say so."
     (pop notes-lsp--running))
   notes-lsp--running)
 
+(defvar notes-lsp--safe nil "Non-nil while the command that runs waits for an edit.")
+
 (defun notes-lsp--unsafe-p ()
   "Return non-nil while something relies on the current buffer not changing.
 That is a command that runs or waits for input, a minibuffer or another
 recursive edit, a keyboard macro, or an input method's draft."
-  (or (notes-lsp--command-runs-p)
-      (> (recursion-depth) 0)
-      executing-kbd-macro
-      (notes-lsp--composing-p)))
+  (unless notes-lsp--safe
+    (or (notes-lsp--command-runs-p)
+        (> (recursion-depth) 0)
+        executing-kbd-macro
+        (notes-lsp--composing-p))))
 
 (defun notes-lsp--schedule (note &optional seconds)
   "Drain NOTE's queue SECONDS (default 0) from now."
@@ -149,6 +152,13 @@ Return non-nil if nothing is left to send.  Meanwhile they come together."
          (when (and current (eql (plist-get params :rev) (notes-lsp--note-rev note)))
            (notes-lsp--check note params)))))))
 
+(defvar-local notes-lsp--tick nil "The buffer's tick when a macro's last command was over.")
+
+(defun notes-lsp--changed-p ()
+  "Return non-nil if the macro's last command changed the buffer.
+What it typed in one place is sent when it moves on, as one step of undo."
+  (not (eql notes-lsp--tick (setq notes-lsp--tick (buffer-chars-modified-tick)))))
+
 (defun notes-lsp--after-command ()
   "Send what the command did; leave the queue to a timer, when it is over."
   (notes-lsp--command-over)
@@ -157,7 +167,7 @@ Return non-nil if nothing is left to send.  Meanwhile they come together."
       (when (and (buffer-live-p buffer) (notes-lsp--note-open note))
         (notes-lsp--guarded (buffer-name buffer)
           (when (notes-lsp--pending-p note)
-            (if (or executing-kbd-macro (notes-lsp--note-busy note)
+            (if (or (and executing-kbd-macro (notes-lsp--changed-p)) (notes-lsp--note-busy note)
                     (notes-lsp--note-blocked note) (notes-lsp--stalled))
                 (notes-lsp--schedule note)
               (notes-lsp--flush note)

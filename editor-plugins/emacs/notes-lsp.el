@@ -131,7 +131,7 @@ While the service is away: as far back as the last edit of another person."
     (notes-lsp--refuse notes-lsp--read-only-line))
    ((and notes-lsp-map-undo (notes-lsp--undo-by-service-p))
     ;; Emacs would undo in the region, and the service undoes in the note.
-    (when (use-region-p) (user-error "Notes: No undo in a region; C-g first for the note"))
+    (when (use-region-p) (user-error "Notes: No undo in a region here; press C-g, then undo"))
     (notes-lsp--ask-to-undo :notes/undo count))
    ((and notes-lsp-map-undo (null buffer-undo-list) (not (eq last-command 'undo)))
     (user-error "Notes: Offline: no more to undo until the service is back"))
@@ -158,21 +158,34 @@ While the service is away: as far back as the last edit of another person."
          (notes-lsp-service-ready-p)
          (notes-lsp-service-capable-p :undo))))
 
+(defconst notes-lsp--undo-seconds 1
+  "How long an undo may block Emacs; a slower one comes later.")
+
 (defun notes-lsp--ask-to-undo (method count)
   "Send METHOD for the current note, for COUNT steps; the text comes as an edit."
   (barf-if-buffer-read-only)
   (let ((note (notes-lsp--current)))
     (notes-lsp--flush note)
+    (setq notes-lsp--undo-awaited t)
     (notes-lsp-service-request-async
      method
      `(:uri ,(notes-lsp--note-uri note)
        :version ,(notes-lsp--note-version note)
        :rev ,(notes-lsp--note-rev note)
        :count ,(max 1 (prefix-numeric-value count)))
-     (lambda (result)
-       (let ((text (plist-get result :message)))
-         (when text (notes-lsp--say "%s" text))))
-     :error (lambda (line) (notes-lsp--say "%s" line)))))
+     (lambda (result) (notes-lsp--not-undone (plist-get result :message)))
+     :error #'notes-lsp--not-undone)
+    ;; What comes next in a macro, or was typed ahead, is meant for the text after it.
+    (notes-lsp--wait notes-lsp--undo-seconds
+                     (lambda ()
+                       (let ((notes-lsp--safe t)) (notes-lsp--drain note))
+                       (not notes-lsp--undo-awaited)))))
+
+(defun notes-lsp--not-undone (line)
+  "Say LINE, if it is one: why nothing was undone."
+  (when line
+    (setq notes-lsp--undo-awaited nil)
+    (notes-lsp--say "%s" line)))
 
 ;;; Notes opened as files
 

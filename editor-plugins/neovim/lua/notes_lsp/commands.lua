@@ -303,6 +303,9 @@ function M.restart()
   if service.start() then say.news("The service is starting") end
 end
 
+-- How long an undo may block Neovim. A service that needs longer brings the text later.
+local undo_patience_ms = 1000
+
 -- The service does undo, because the editor's own would undo what others typed.
 function M.undo(verb, argument)
   local note = current()
@@ -314,10 +317,16 @@ function M.undo(verb, argument)
   if not count then return say.warn("A count, or a time such as 5m") end
   local seconds = ({ s = 1, m = 60, h = 3600, d = 86400 })[unit]
   local amount = tonumber(count) or 1
+  note.awaits_undo = true
   ask("notes/" .. verb, {
     uri = note.uri, version = note.version, rev = note.rev, count = not seconds and amount or nil,
     seconds = seconds and amount * seconds or nil,
-  }, function(result) say.news(result.message or "") end)
+  }, function(result)
+    if not result.applied then note.awaits_undo = false end
+    say.news(result.message or "")
+  end, function() note.awaits_undo = false end)
+  -- What comes next in a macro, or was typed ahead, is meant for the text after it.
+  vim.wait(undo_patience_ms, function() return not note.awaits_undo end, 2)
 end
 
 require("notes_lsp.history")(M, ask, current, opens)

@@ -118,10 +118,7 @@ function M.flush(note, is_forced)
     edit, grown = text.difference(note.shadow, above, below, new, caret_in(buf))
   end
   note.tick, note.hint, note.hidden = api.nvim_buf_get_changedtick(buf), nil, apply.has_final_newline(buf) and 1 or 0
-  if not edit then
-    M.publish(note)
-    return
-  end
+  if not edit then return M.publish(note) end
   text.patch(note.shadow, above, #note.shadow - above - below, new)
   note.bytes = note.bytes + grown
   send_change(note, { range = edit.range, text = edit.newText })
@@ -160,6 +157,7 @@ local function take(note, message)
   end
   service.notify("notes/ack", { uri = note.uri, version = note.version, rev = note.rev })
   local first = message.edits[1]
+  if message.cause == "undo" then note.awaits_undo = false end
   if message.cause == "undo" and first and note.buf == api.nvim_get_current_buf() and api.nvim_get_mode().mode == "n" then
     -- After undo, the cursor is at the change, as in any other buffer.
     vim.fn.cursor(first.range.start.line + 1, first.range.start.character + 1)

@@ -46,7 +46,7 @@ export def Attach(bufnr: number, uri: string, id: string): dict<any>
   final note = {
     bufnr: bufnr, id: id, uri: uri, path: fnamemodify(bufname(bufnr), ':p'), version: lastVersion + 1, rev: 0,
     shadow: [''], bytes: 0, queue: [], tick: 0, hint: {}, timer: 0, isOpen: false, wasOpen: false, had: [], lastSeen: 0,
-    peers: [], lateCarets: {}, listener: listener_add(OnChange, bufnr), info: {}, fileStamp: [], fileHash: '', isFileNews: false,
+    peers: [], lateCarets: {}, awaitsUndo: false, listener: listener_add(OnChange, bufnr), info: {}, fileStamp: [], fileHash: '', isFileNews: false,
     read: 0, kept: 0, unread: [], isLate: false, place: {},
   }
   notes[bufnr] = note

@@ -178,6 +178,7 @@ def Take(note: dict<any>, message: dict<any>)
   endif
   note.place = {}
   if message->get('cause', '') ==# 'undo'
+    note.awaitsUndo = false
     ShowFirst(note.bufnr, message.edits)
   endif
 enddef

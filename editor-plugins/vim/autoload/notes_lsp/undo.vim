@@ -11,6 +11,8 @@ const keys = {u: 'undo', U: 'undo', '<Undo>': 'undo', 'g-': 'undo', '<C-r>': 're
 # More steps than any history has.
 const all = 1000000
 const secondsIn = {s: 1, m: 60, h: 3600, d: 86400}
+# How long an undo may block Vim, in milliseconds. A service that needs longer brings the text later.
+const patience = 1000
 # An Ex command by itself: a count, its name, a bang, its argument.
 const commandLine = '^[: \t]*\(sil\%[ent]!\=\s\+\)\=\(\d*\)'
   .. '\(u\%[ndo]\|red\%[o]\|ea\%[rlier]\|lat\%[er]\|undol\%[ist]\)\(!\=\)\s*\(\d*[smhdf]\=\)\s*$'
@@ -96,10 +98,18 @@ def Ask(verb: string, extent: dict<number>)
   endif
   sync.Flush(note, false)
   final params = {uri: note.uri, version: note.version, rev: note.rev}
+  note.awaitsUndo = true
   service.Request($'notes/{verb}', params->extend(extent), (answer) => {
     const text = answer->get('error', answer->get('result', {}))->get('message', '')
     if text !=# ''
+      note.awaitsUndo = false
       status.Say(text)
     endif
   })
+  # What comes next in a macro, or was typed ahead, is meant for the text after it.
+  const start = reltime()
+  while note.awaitsUndo && reltimefloat(reltime(start)) * 1000 < patience
+    sleep 2m
+    sync.Drain(note, true)
+  endwhile
 enddef
