@@ -245,8 +245,13 @@ by the base buffer."
           (t
            (notes-lsp--leave note "renamed")
            (notes-lsp--remember-left note)
-           ;; Emacs itself says now that it has written the file.
-           (notes-lsp--soon (notes-lsp--warn "Saved as a plain copy; no longer shared"))))))
+           ;; Emacs itself says now that it has written the file.  That may be another note's, or this note's, moved.
+           (let ((buffer (current-buffer)))
+             (notes-lsp--soon
+               (when (buffer-live-p buffer)
+                 (with-current-buffer buffer
+                   (notes-lsp--on-find-file
+                    (lambda () (notes-lsp--warn "This is a plain copy now; it is not shared")))))))))))
 
 (defun notes-lsp--come-back (&rest _)
   "Make the buffer its note again if it shows the text of the note's file.

@@ -52,7 +52,8 @@ A symbolic link stays as it is when the file that it names is written."
   "Let Emacs watch NOTE's file again, as the service no longer does."
   (when (buffer-live-p (notes-lsp--note-buffer note))
     (with-current-buffer (notes-lsp--note-buffer note)
-      (when (and buffer-file-name (notes-lsp--note-file-stamp note))
+      (when (and buffer-file-name (notes-lsp--note-file-stamp note)
+                 (equal buffer-file-name (notes-lsp--note-visited note)))
         (set-visited-file-modtime (car (notes-lsp--note-file-stamp note)))))))
 
 (define-error 'notes-lsp-save-refused "Save not confirmed" 'quit) ; an error would not prevent it

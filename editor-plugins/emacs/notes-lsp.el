@@ -189,15 +189,16 @@ While the service is away: as far back as the last edit of another person."
 
 ;;; Notes opened as files
 
-(defun notes-lsp--on-find-file ()
-  "Open the file that was just visited as the note it is, if it is one.
+(defun notes-lsp--on-find-file (&optional otherwise)
+  "Open the file that was just visited as the note it is; else call OTHERWISE.
 Only for a file in the notes directory is the service asked; of notes
 elsewhere it keeps a list."
   (when (and buffer-file-name (not notes-lsp--visiting) (not noninteractive)
              (not (notes-lsp--current)) (not (notes-lsp--bytes-p)))
     (let ((buffer (current-buffer))
           (path (notes-lsp--note-path buffer-file-name)))
-      (when path
+      (if (not path)
+          (when otherwise (funcall otherwise))
         ;; Before it is shown for the first time.
         (notes-lsp--watch-order)
         (notes-lsp--guarded "opening"
@@ -205,7 +206,8 @@ elsewhere it keeps a list."
             (when (buffer-live-p buffer)
               (with-current-buffer buffer
                 (unless (or (notes-lsp--current) (null buffer-file-name) (notes-lsp--bytes-p))
-                  (notes-lsp--attach-known (plist-get result :notes) path))))))))))
+                  (unless (or (notes-lsp--attach-known (plist-get result :notes) path) (null otherwise))
+                    (funcall otherwise)))))))))))
 
 (cl-defun notes-lsp--attach-known (listed &optional path)
   "Open the current buffer as the one of LISTED whose file it visits, if any.

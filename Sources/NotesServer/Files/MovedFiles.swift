@@ -68,7 +68,7 @@ final class MovedFiles {
     let wordCount = Words.count(contents.text)
     guard wordCount > 0 else { return }
     var matches: [NoteRecord] = []
-    for record in candidates where record.words == wordCount {
+    for record in candidates where record.words == wordCount || record.isFileOutdated {
       if try await had(contents, record) { matches.append(record) }
     }
     guard matches.count == 1, let record = matches.first, let old = record.path.flatMap({ FilePlace($0) }),

@@ -48,6 +48,24 @@ import Testing
     #expect(note.file == nil)
   }
 
+  /// An editor renames the file of a buffer whose last words are not saved, and opens the buffer under the new name.
+  @Test func aFileThatIsMovedBesideUnsavedWordsIsTheNotes() async throws {
+    let note = try await WatchedNote(seed: 92)
+    let path = "/notes/Shopping.md", uri = "file://" + note.path
+    note.service.open(uri, "tea\n")
+    try await note.wait(for: "the note") { note.service.binding(uri) != nil }
+    note.service.change(uri, "tea\nmilk\n", version: 2)
+    try await note.wait(for: "the line") { note.text == "tea\nmilk\n" }
+    let new = "/notes/archive/Later.md"
+    move(note, to: new, isReported: false)
+    note.service.send("textDocument/didClose", ["textDocument": ["uri": .string(uri)]])
+    note.service.open("file://" + new, "tea\nmilk\n")
+    try await note.wait(for: "the note again") { note.service.binding("file://" + new)?.id == note.id }
+    #expect(record(note)?.path == new && record(note)?.title == "Later" && note.text == "tea\nmilk\n")
+    try await note.service.pass(.seconds(5))
+    #expect(note.service.files[path] == nil)
+  }
+
   /// A program that was started in a linked folder knows only where the link leads.
   @Test func aMovedFileOfALinkedFolderIsKnownByItsRealPath() async throws {
     let note = try await WatchedNote(seed: 90)

@@ -93,12 +93,13 @@ local function attach_read(buf, place)
   note.file_stamp = not vim.bo[buf].modified and stamp(note.path) or nil
 end
 
--- A file was read: attaches it if it is a note. Asks the service only about files in the notes directory.
-function M.on_read(buf)
+-- A file was read: attaches it if it is a note, and else calls `otherwise`, if given. Asks the service only about files in the
+-- notes directory.
+function M.on_read(buf, otherwise)
   local name = api.nvim_buf_get_name(buf)
   if vim.bo[buf].buftype ~= "" or name == "" then return end
   local path, is_note = canonical(name), note_of.of(buf)
-  if not is_note and not is_where_notes_live(path) then return end
+  if not is_note and not is_where_notes_live(path) then return otherwise and otherwise() end
   -- Neovim reads modelines after this, also those of a note that is read again.
   vim.bo[buf].modeline = false
   if is_note then return end
@@ -108,7 +109,11 @@ function M.on_read(buf)
   end
   service.request("notes/list", { file = path }, function(answer)
     M.know_all((answer.result or {}).notes or {})
-    if known[path] and api.nvim_buf_is_loaded(buf) then attach_read(buf, known[path]) end
+    if known[path] and api.nvim_buf_is_loaded(buf) then
+      attach_read(buf, known[path])
+    elseif otherwise then
+      otherwise()
+    end
   end)
 end
 
@@ -254,7 +259,10 @@ table.insert(note_of.listeners, {
             return true
           end,
         })
-        vim.schedule(function() say.warn("Saved as a plain copy; no longer shared") end)
+        -- The file may be another note's, or this note's, moved.
+        vim.schedule(function()
+          M.on_read(note.buf, function() say.warn("This is a plain copy now; it is not shared") end)
+        end)
       end
     end)
   end,

@@ -5,6 +5,7 @@ vim9script
 # has changed.
 
 import autoload 'notes_lsp/condition.vim'
+import autoload 'notes_lsp/files.vim'
 import autoload 'notes_lsp/text.vim'
 import autoload 'notes_lsp/sync.vim'
 import autoload 'notes_lsp/presence.vim'
@@ -248,8 +249,8 @@ def OnRenamed(bufnr: number)
       condition.Leave(note, 'renamed')
       setbufvar(bufnr, 'notes_lsp_left', {path: note.path, uri: note.uri, id: note.id})
       execute $'autocmd notes_lsp_buffer BufFilePost <buffer={bufnr}> OnRenamedAgain({bufnr})'
-      # Vim itself says now that it has written the file.
-      timer_start(0, (_) => status.Warn('Saved as a plain copy; no longer shared'))
+      # Vim itself says now that it has written the file. That may be another note's, or this note's, moved.
+      timer_start(0, (_) => files.OnRead(bufnr, () => status.Warn('This is a plain copy now; it is not shared')))
     endif
   })
 enddef

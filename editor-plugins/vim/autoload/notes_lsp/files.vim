@@ -114,8 +114,8 @@ def LeaveList()
 enddef
 
 # A file was read: attaches it if it is a note. Asks the service only about files in the notes directory. For others it
-# reads the service's list, when that has changed.
-export def OnRead(bufnr: number)
+# reads the service's list, when that has changed. Calls `Otherwise` if it is none.
+export def OnRead(bufnr: number, Otherwise: func = () => 0)
   if getbufvar(bufnr, '&buftype') != '' || bufname(bufnr) == ''
     return
   endif
@@ -133,8 +133,12 @@ export def OnRead(bufnr: number)
       KnowAll(answer->get('result', {})->get('notes', []))
       if known->has_key(path) && bufloaded(bufnr)
         AttachRead(bufnr, known[path])
+      else
+        Otherwise()
       endif
     })
+  else
+    Otherwise()
   endif
 enddef
 
