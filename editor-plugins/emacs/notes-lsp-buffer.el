@@ -251,7 +251,10 @@ by the base buffer."
                (when (buffer-live-p buffer)
                  (with-current-buffer buffer
                    (notes-lsp--on-find-file
-                    (lambda () (notes-lsp--warn "This is a plain copy now; it is not shared")))))))))))
+                    (lambda ()
+                      (notes-lsp--warn (if (file-exists-p buffer-file-name)
+                                           "Saved as a plain copy; no longer shared"
+                                         "Now a plain copy; no longer shared"))))))))))))
 
 (defun notes-lsp--come-back (&rest _)
   "Make the buffer its note again if it shows the text of the note's file.

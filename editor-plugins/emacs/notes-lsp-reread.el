@@ -109,7 +109,7 @@ wrote since is not what the user has deleted."
   (let ((note (notes-lsp--current)))
     (notes-lsp--leave note "bytes")
     (notes-lsp--remember-left note)
-    (notes-lsp--soon (notes-lsp--warn "Bytes are not shared. C-x C-v RET opens the note"))))
+    (notes-lsp--soon (notes-lsp--warn "Shared only when you save; C-x C-v RET opens the note"))))
 
 (defun notes-lsp--revisit (visit buffer filename &optional nowarn rawfile &rest more)
   "Call VISIT with BUFFER, FILENAME, NOWARN, RAWFILE and MORE.

@@ -6,6 +6,8 @@ import JSONRPC
 struct Absence {
   /// The size above which texts are not compared unasked.
   private static let maximumBytes = 1 << 20
+  /// How long signatures may take to follow what they are about.
+  private static let signatureTime: Duration = .seconds(1)
 
   let binding: BufferBinding
 
@@ -17,7 +19,11 @@ struct Absence {
     else { return }
     Task { @AutomergeRepo [uri = binding.uri] in
       await AutomergeRepo.yield()
-      guard let diff = try? await DiffRequest(of: key).perform(for: editor), !diff.hunks.isEmpty else { return }
+      guard var diff = try? await DiffRequest(of: key).perform(for: editor) else { return }
+      if diff.hunks.contains(where: { !$0.isVerified }), await service.clock.pause(for: Self.signatureTime) {
+        diff = (try? await DiffRequest(of: key).perform(for: editor)) ?? diff
+      }
+      guard !diff.hunks.isEmpty else { return }
       let count = diff.hunks.reduce(0) { $0 + max(lines(of: $1.old), lines(of: $1.new)) }
       var authors: [String] = []
       for author in diff.hunks.compactMap(\.author) where !authors.contains(author) { authors.append(author) }

@@ -209,8 +209,8 @@ final class PresenceTracker {
   }
 
   private func tellArrival(of person: Presence.Person, in document: String, isHere: Bool) {
-    guard let handle = handle(document) else {
-      // For a note that is not open here, only lists change.
+    // For a note that is not open here, and for another editor of this person, only lists change.
+    guard let handle = handle(document), PeerId(person.peer).owner != environment.repo.peerId else {
       return environment.events.send(.sharingChanged(.peersChanged))
     }
     guard let person = named(person) else { return }

@@ -131,7 +131,7 @@ Emacs asks about local variables there, and so runs timers."
     (cl-letf (((symbol-function 'y-or-n-p)
                (lambda (prompt &rest _) (string-match-p "discard" prompt))))
       (should (equal (notes-test-said-later (find-file-literally file))
-                     "Bytes are not shared. C-x C-v RET opens the note")))
+                     "Shared only when you save; C-x C-v RET opens the note")))
     (should (equal (notes-test-methods) '(:textDocument/didChange :textDocument/didClose)))
     (should (equal notes-test-mirror "saved\nmine\nother\nlast\n"))
     (should (equal (notes-test-text) "saved\n"))

@@ -47,11 +47,9 @@ struct DiffRequest: EditorRequest {
         return try spans.split(hunk, parts).map { hunk, writer in
           let range = PositionRange(
             start: places.position(of: hunk.range.lowerBound), end: places.position(of: hunk.range.upperBound))
-          let author = writer.map { writer in
-            let isVerified = writer.changes.allSatisfy { past.vouching.covers($0, of: document) }
-            return past.authors.name(of: writer.actor, isVerified: isVerified)
-          }
-          return Hunk(range: range, old: hunk.old, new: hunk.new, author: author)
+          let isVerified = writer.map { $0.changes.allSatisfy { past.vouching.covers($0, of: document) } } ?? true
+          let author = writer.map { past.authors.name(of: $0.actor, isVerified: isVerified) }
+          return Hunk(range: range, old: hunk.old, new: hunk.new, author: author, isVerified: isVerified)
         }
       }
     guard wantsLines else { return Result(hunks: hunks, lines: nil) }
@@ -146,6 +144,8 @@ struct DiffRequest: EditorRequest {
     let new: [UInt8]
     /// The author of most of the new text.
     let author: String?
+    /// Whether the author's signatures of it are here.
+    let isVerified: Bool
 
     /// As in a unified diff, with the author behind the line's number.
     func lines(author other: String) -> [String] {

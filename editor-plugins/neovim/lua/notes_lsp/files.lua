@@ -261,7 +261,10 @@ table.insert(note_of.listeners, {
         })
         -- The file may be another note's, or this note's, moved.
         vim.schedule(function()
-          M.on_read(note.buf, function() say.warn("This is a plain copy now; it is not shared") end)
+          M.on_read(note.buf, function()
+            local is_saved = vim.fn.filereadable(api.nvim_buf_get_name(note.buf)) == 1
+            say.warn(is_saved and "Saved as a plain copy; no longer shared" or "Now a plain copy; no longer shared")
+          end)
         end)
       end
     end)

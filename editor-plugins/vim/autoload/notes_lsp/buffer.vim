@@ -250,7 +250,10 @@ def OnRenamed(bufnr: number)
       setbufvar(bufnr, 'notes_lsp_left', {path: note.path, uri: note.uri, id: note.id})
       execute $'autocmd notes_lsp_buffer BufFilePost <buffer={bufnr}> OnRenamedAgain({bufnr})'
       # Vim itself says now that it has written the file. That may be another note's, or this note's, moved.
-      timer_start(0, (_) => files.OnRead(bufnr, () => status.Warn('This is a plain copy now; it is not shared')))
+      timer_start(0, (_) => files.OnRead(bufnr, () => {
+        const isSaved = filereadable(bufname(bufnr))
+        status.Warn(isSaved ? 'Saved as a plain copy; no longer shared' : 'Now a plain copy; no longer shared')
+      }))
     endif
   })
 enddef
