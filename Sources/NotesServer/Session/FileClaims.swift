@@ -11,6 +11,9 @@ struct FileClaims {
   var hasWaited = false
   /// Whether the store has what the editor has written last.
   var isWrittenStored = false
+  /// The text of a file that may be unfinished, without its news: words of it that the person deletes until the news are merged are none
+  /// of them.
+  var shared: TextBase?
   /// The texts that the editor found in the file and was about to overwrite, until they are merged. The file no longer has
   /// them.
   var overwritten: [Overwritten] = []
@@ -39,7 +42,7 @@ struct FileClaims {
   /// The document is about to go back to an earlier state.
   mutating func rebase(_ rebased: (TextBase) -> TextBase) {
     for index in all.indices { all[index].base = rebased(all[index].base) }
-    merged = nil
+    (merged, shared) = (nil, shared.map(rebased))
     for index in overwritten.indices {
       overwritten[index].base = overwritten[index].base.map(rebased)
       overwritten[index].possible = overwritten[index].possible.map(rebased)

@@ -354,9 +354,9 @@ final class OpenFile {
       // The editor may have written once more, and be about to say so.
       if binding != nil, !claims.all.isEmpty, !claims.hasWaited, claims.origin == nil {
         claims.hasWaited = true
-        return later()
+        return later(merge, note)
       }
-      guard isComplete(mark, readFrom: dates, since: start) else { return later() }
+      guard isComplete(mark, readFrom: dates, since: start) else { return later(merge, note) }
       // The working-file sync is responsible for a file that is not open, and does not know what its client wrote, or what its
       // buffer was opened with: words that the person deleted from that would be new to it.
       guard binding != nil || claims.origin != nil || !claims.all.isEmpty else { return }
@@ -388,6 +388,21 @@ final class OpenFile {
     lookLater()
   }
 
+  /// The same for a file whose news are merged later.
+  private func later(_ merge: FileMerge, _ note: NoteDocument) {
+    later()
+    var text = DocumentText(note).allUTF8
+    guard text.count <= ThreeWayMerge.maximumSearchedBytes else { return }
+    let news = merge.splices.reduce(into: TextDelta.identity) { news, splice in
+      let range = splice.utf8Offset..<splice.utf8Offset + splice.deleteUTF8
+      news = news.composed(
+        with: TextDelta(utf8Offset: splice.utf8Offset, deleted: Array(text[range]), inserted: splice.insert))
+      text.replaceSubrange(range, with: splice.insert)
+    }
+    let (_, way) = news.inverted.transformed(over: merge.lacking.inverted)
+    claims.shared = TextBase(heads: handle.document.heads(), steps: [way.inverted], object: note.textObject)
+  }
+
   /// Whether the file was complete when it was read.
   private func isComplete(_ mark: FileMark, readFrom dates: ClosedRange<Date>, since start: Duration) -> Bool {
     files.timeUntilQuiet(key, at: start) == .zero && mark.timeUntilSettled(readFrom: dates) == nil
@@ -401,7 +416,8 @@ final class OpenFile {
     let certain = claims.origin.map { [$0] } ?? known.map { [$0] + claims.written } ?? []
     return await merged(
       contents, certain,
-      possible: [claims.origin == nil ? nil : known].compactMap(\.self) + claims.bases + client + (editorTexts ?? []),
+      possible: [claims.origin == nil ? nil : known].compactMap(\.self) + claims.bases + client
+        + (editorTexts ?? []) + [claims.shared].compactMap(\.self),
       written: claims.written)
   }
 
@@ -429,7 +445,7 @@ final class OpenFile {
   }
 
   private func know(_ base: TextBase, _ digest: [UInt8]? = nil) async throws {
-    (seen.digest, claims.merged) = (digest, nil)
+    (seen.digest, claims.merged, claims.shared) = (digest, nil, nil)
     let isOutOfStep = claims.origin != nil
     if isOutOfStep { claims.writtenOutOfStep = base }
     forgetClaims()

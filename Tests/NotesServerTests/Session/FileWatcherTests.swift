@@ -34,6 +34,28 @@ import Testing
     }
   }
 
+  /// An editor wrote the file and its service was killed before it heard of that; another program added a line.
+  /// In no text that the service knows the editor had only what the file has.
+  @Test func aLineThatIsDeletedUntilTheFileIsMergedDoesNotComeBack() async throws {
+    let note = try await WatchedNote(seed: 54)
+    let uri = "file://" + note.path, service = note.service
+    service.open(uri, "tea\n")
+    try await note.wait(for: "the note") { service.binding(uri) != nil }
+    service.change(uri, "kiwi\nlater\ntea\n", version: 2)
+    try await note.wait(for: "the line") { note.text == "kiwi\nlater\ntea\n" }
+    var isLookedAt = false
+    service.files.onLook.withLock { $0 = { @AutomergeRepo _ in isLookedAt = true } }
+    // When it is looked at first, it was written a moment ago.
+    service.files.write(note.path, "kiwi\nfig\ntea\n", at: service.world.clock.date + 0.15)
+    note.folders.changed(note.path)
+    try await note.wait(for: "a look") { isLookedAt }
+    await service.binding(uri)?.file.settle()
+    #expect(note.text == "kiwi\nlater\ntea\n", "it may be unfinished")
+    service.change(uri, "later\ntea\n", version: 3)
+    try await note.wait(for: "the other program's line") { note.text?.contains("fig") ?? false }
+    #expect(note.text == "fig\nlater\ntea\n" || note.text == "later\nfig\ntea\n")
+  }
+
   @Test func severalEventsInAMomentAreOneReading() async throws {
     let note = try await WatchedNote(seed: 42)
     let count = note.service.files.readCount(note.path)
