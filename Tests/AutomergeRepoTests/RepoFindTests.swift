@@ -281,7 +281,9 @@ struct RepoFindTests {
     let (ben, ana) = (world.start("ben"), world.start("ana"))
     let handles = [try ben.create(try .note("milk")), try ana.create(try .note("tea"))]
     for name in ["ben", "ana"] { world.connect(name, "server") }
-    try await world.clock.run(until: "both are told") { handles.allSatisfy { $0.limits(of: PeerId("server")).isLacking } }
+    try await world.clock.run(until: "both are told") {
+      handles.allSatisfy { $0.limits(of: PeerId("server")).isLacking }
+    }
     policy.makers = [PeerId("ben")]
     server.policyChanged()
     try await world.clock.run(until: "the server has it") { handles[0].inSync(with: PeerId("server")) }

@@ -57,7 +57,9 @@ struct BurstTests {
     }
     let bursts = try document.bursts(obj: text)
     #expect(bursts.map(\.actor.hexadecimal) == ["0a", "0b"] && bursts[0].before == start)
-    let states = try bursts.map { [$0.before, $0.heads] }.map { try $0.map { try document.textAt(obj: text, heads: $0) } }
+    let states = try bursts.map { [$0.before, $0.heads] }.map {
+      try $0.map { try document.textAt(obj: text, heads: $0) }
+    }
     #expect(states == [["", "a3 b2 a2 b1 a1 "], ["a1 ", "b3 a3 b2 a2 b1 a1 "]])
     #expect(try document.bursts(obj: text, before: bursts[1].heads, limit: 1)?.first?.before == start, "on a page, too")
   }

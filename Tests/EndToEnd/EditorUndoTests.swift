@@ -62,7 +62,9 @@ extension EditorUndoTests {
       }
     }
     func press(_ keys: [String]) throws {
-      for key in keys { if key.count > 2 || key.hasPrefix("F") { try terminal.press(key) } else { try terminal.type(key) } }
+      for key in keys {
+        if key.count > 2 || key.hasPrefix("F") { try terminal.press(key) } else { try terminal.type(key) }
+      }
     }
     let lines = ["alpha", "bravo", "charlie", "delta"], isEmacs = kind == EmacsUnderTest.self
     try ana.createNote("Draft")

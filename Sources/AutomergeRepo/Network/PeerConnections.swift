@@ -142,7 +142,9 @@ package final class PeerConnections {
   func declined(of peer: PeerId) -> [DocumentId] { connections[peer]?.declined.sorted() ?? [] }
 
   /// The connected peers that offered the document in vain, in order.
-  func holders(of document: DocumentId) -> [PeerId] { all.filter { connections[$0]?.declined.contains(document) ?? false } }
+  func holders(of document: DocumentId) -> [PeerId] {
+    all.filter { connections[$0]?.declined.contains(document) ?? false }
+  }
 
   /// Records the last heads that these peers sent of a document that is about to be released. A peer that lacks nothing does not
   /// send them again when the document is loaded.

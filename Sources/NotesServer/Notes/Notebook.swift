@@ -50,7 +50,9 @@ final class Notebook {
   }
 
   /// - Parameter folder: not needed by what only reads the store
-  init(storage: any StorageProvider, folder: NotesFolder = NotesFolder("")) { (self.storage, self.folder) = (storage, folder) }
+  init(storage: any StorageProvider, folder: NotesFolder = NotesFolder("")) {
+    (self.storage, self.folder) = (storage, folder)
+  }
 
   /// How many records are read at a time.
   private static let slice = 500

@@ -61,7 +61,9 @@ import Testing
     note.service.send("textDocument/didClose", ["textDocument": ["uri": .string(uri)]])
     note.service.open("file://" + new, "tea\nmilk\n")
     // The file would soon be written again at its old place.
-    try await note.service.waitAsTimeStands(for: "the note again") { note.service.binding("file://" + new)?.id == note.id }
+    try await note.service.waitAsTimeStands(for: "the note again") {
+      note.service.binding("file://" + new)?.id == note.id
+    }
     #expect(record(note)?.path == new && record(note)?.title == "Later" && note.text == "tea\nmilk\n")
     try await note.service.pass(.seconds(5))
     #expect(note.service.files[path] == nil)

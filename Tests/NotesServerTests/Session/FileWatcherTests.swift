@@ -20,7 +20,9 @@ import Testing
   @Test func aFileThatCannotBeWrittenIsSaidOnceAndWrittenLater() async throws {
     let note = try await WatchedNote(seed: 53)
     let messages = {
-      note.service.sent.filter { $0["method"] == "window/showMessage" }.compactMap { $0["params"]?["message"]?.stringValue }
+      note.service.sent.filter { $0["method"] == "window/showMessage" }.compactMap {
+        $0["params"]?["message"]?.stringValue
+      }
     }
     for line in ["milk", "eggs"] {
       note.service.files.isFull.withLock { $0 = true }

@@ -59,7 +59,8 @@ struct ImportRequest: EditorRequest {
 
   /// Whether the file is a text in the folder of the notes: such a file becomes a note where it is.
   private func belongs(to folder: NotesFolder) -> Bool {
-    title == nil && FileURI.path(uri: FileURI.uri(path: path)).map { folder.named($0).hasPrefix(folder.path + "/") } == true
+    title == nil
+      && FileURI.path(uri: FileURI.uri(path: path)).map { folder.named($0).hasPrefix(folder.path + "/") } == true
       && Self.textEndings.contains((path as NSString).pathExtension.lowercased())
   }
 
