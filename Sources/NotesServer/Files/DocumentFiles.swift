@@ -249,6 +249,6 @@ final class DocumentFiles {
 
   /// Tells the person once, until the file is valid again.
   private func tell(_ what: String, of path: String) {
-    if let message = troubles.message(what, of: path) { environment.events.send(.fileLeft(message: message)) }
+    if let message = troubles.message(what, of: path) { environment.events.send(.fileNews(message: message)) }
   }
 }

@@ -152,7 +152,7 @@ final class WorkingFileSync: WorkingFilePlanner {
   private func place(of id: DocumentId) -> String? { notebook[id]?.path ?? notebook[id]?.folder }
 
   private func tell(_ trouble: String, of path: String) {
-    if let message = troubles.message(trouble, of: path) { environment.events.send(.fileLeft(message: message)) }
+    if let message = troubles.message(trouble, of: path) { environment.events.send(.fileNews(message: message)) }
   }
 
   private func plan(_ handle: DocHandle, after delay: Duration) {

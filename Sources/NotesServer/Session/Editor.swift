@@ -71,7 +71,7 @@ final class Editor: SiblingRequestPerforming {
     case .changedWhileOpen(let handle): buffers.followText(of: handle)
     case .changedByOthers(let id):
       if client.speaksNotes { deliver(["kind": "changed", "id": .string(id.description)]) }
-    case .fileLeft(let message):
+    case .fileNews(let message):
       if isRunning { notify(ShowMessageNotification(kind: .warning, message: message)) }
     // The process that received the news of another access may have ended before this one connected to it.
     case .recordRead(let id): for binding in buffers.bindings(of: id) { binding.updates.statusChanged() }

@@ -288,6 +288,7 @@ final class OpenFile {
     guard !splices.isEmpty else { return }
     guard environment.mayWrite(key.document) else { return try await refuse(text, besides: note, digest) }
     files.recoveredTexts.keepIfCut(note, by: text, splices, of: key)
+    let changes = binding == nil ? nil : LineChanges(of: environment.notebook[key], file: text, note)
     try environment.takeIn(fileOf: note, lacking: isStillThere ? merge.lacking : nil, handle) {
       if let binding {
         try binding.takeIn(splices, of: note)
@@ -297,6 +298,7 @@ final class OpenFile {
       }
     }
     if binding == nil { files.planner?.plan(handle, text: note.content) }
+    changes?.tellOfBoth(in: DocumentText(note).allUTF8, environment)
     Self.log.notice("Merged another program's changes to the working file of \(key.document).")
   }
 

@@ -44,8 +44,8 @@ enum ServiceEvent {
   case followed(NoteMove)
   /// Other people have changed a meeting: items may have been added, deleted or moved.
   case agendaChanged(DocHandle)
-  /// A file is not kept equal to its note at present; the message says why.
-  case fileLeft(message: String)
+  /// What a person must know of a file, such as why it is not kept equal to its note at present.
+  case fileNews(message: String)
   /// Other people have changed the document of a note that is open: its text may be another one.
   case changedWhileOpen(DocHandle)
 }

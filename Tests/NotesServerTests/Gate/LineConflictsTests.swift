@@ -22,6 +22,21 @@ struct LineConflictsTests {
     #expect(merged(base, "keep\nmeet Bob at\t\nend\n", theirs) == "keep\nmeet Bob at\ttwo\nend\n")
   }
 
+  @Test func whetherBothVersionsOfALineAreKeptIsKnown() async {
+    func areBoth(_ old: String, _ note: String, _ file: String) async -> Bool {
+      let changes = LineChanges(old: Array(old.utf8), note: Array(note.utf8), file: Array(file.utf8))
+      return await changes.areBoth(in: Array(merged(old, note, file).utf8))
+    }
+    #expect(await areBoth("keep\neat at ten\nend\n", "keep\neat at six\nend\n", "keep\neat at two\nend\n"))
+    #expect(await areBoth("milk\ntea\n", "milk\ngreen\n", "milk\nblack\n"))
+    for (old, note, file, why) in [
+      ("eat\n", "eat\nmine\n", "eat\ntheirs\n", "two new lines"),
+      ("a\nline 3 eggs\nb\n", "a\nb\n", "a\nline 9 eggs\nb\n", "one side deleted it"),
+      ("meet Bob at ten\n", "meet Bob at six\n", "meet Ben at ten\n", "one line has both changes"),
+      ("tea\n", "green\n", "green\n", "the same"),
+    ] { #expect(await !areBoth(old, note, file), "\(why)") }
+  }
+
   @Test func wordsThatBothSidesReplacedStayInLinesOfTheirOwn() {
     #expect(
       merged("keep\neat at ten\nend\n", "keep\neat at six\nend\n", "keep\neat at two\nend\n")

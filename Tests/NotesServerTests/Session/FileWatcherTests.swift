@@ -58,6 +58,24 @@ import Testing
     #expect(note.text == "fig\nlater\ntea\n" || note.text == "later\nfig\ntea\n")
   }
 
+  @Test func thePersonIsToldThatBothVersionsOfALineAreKept() async throws {
+    let note = try await WatchedNote(seed: 55)
+    let uri = "file://" + note.path, service = note.service
+    note.write("milk\ntea\neggs\n")
+    try await note.wait(for: "the lines") { note.text == "milk\ntea\neggs\n" }
+    service.open(uri, "milk\ntea\neggs\n")
+    try await note.wait(for: "the note") { service.binding(uri) != nil }
+    service.change(uri, "milk\ngreen\neggs\n", version: 2)
+    try await note.wait(for: "the person's line") { note.text == "milk\ngreen\neggs\n" }
+    note.write("milk\nblack\neggs\n")
+    let messages = {
+      service.sent.filter { $0["method"] == "window/showMessage" }.compactMap { $0["params"]?["message"]?.stringValue }
+    }
+    try await note.wait(for: "the news") { !messages().isEmpty }
+    #expect(messages() == ["A line was changed here and in Shopping.md; both are kept"])
+    #expect(note.text?.contains("black") ?? false && note.text?.contains("green") ?? false)
+  }
+
   @Test func severalEventsInAMomentAreOneReading() async throws {
     let note = try await WatchedNote(seed: 42)
     let count = note.service.files.readCount(note.path)
