@@ -40,7 +40,7 @@ struct BurstTests {
     #expect(try document.textAt(obj: text, heads: bursts[1].heads).hasPrefix("ho from the other"))
   }
 
-  /// Two people who write at once: each one's words are between the states before and after their burst, whoever wrote last.
+  /// Two people write at once. What a person wrote is the difference of the states before and after their burst.
   @Test func theStateBeforeABurstHasNothingOfIt() throws {
     let document = try Document(actor: "0a")
     let text = try document.putObject(obj: .ROOT, key: "text", ty: .Text)

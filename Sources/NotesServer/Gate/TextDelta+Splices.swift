@@ -30,6 +30,28 @@ extension TextDelta {
     self = result.composed(with: builder.delta)
   }
 
+  /// The combined effect of consecutive replacements in a text.
+  ///
+  /// - Complexity: O(n) in the text and the replacements if these go from left to right; else O(n) for each that does not
+  init(_ splices: [TextSplice], in text: [UInt8]) {
+    var (result, builder, text) = (TextDelta.identity, DeltaBuilder(), text)
+    // Where the last replacement ended, in `text` and behind that replacement; what follows is the same in both.
+    var (end, newEnd) = (0, 0)
+    for splice in splices {
+      if splice.utf8Offset < newEnd {
+        text = builder.delta.applied(to: text)
+        (result, builder, end, newEnd) = (result.composed(with: builder.delta), DeltaBuilder(), 0, 0)
+      }
+      let start = min(end + splice.utf8Offset - newEnd, text.count)
+      builder.retain(start - end)
+      builder.insert(TextPiece(splice.insert))
+      newEnd += start - end + splice.insert.count
+      end = min(start + splice.deleteUTF8, text.count)
+      builder.delete(TextPiece(Array(text[start..<end])))
+    }
+    self = result.composed(with: builder.delta)
+  }
+
   /// The delta as replacements to make one after another.
   ///
   /// Text that comes after something deleted is inserted before the deletion, so that a CRDT puts it after the

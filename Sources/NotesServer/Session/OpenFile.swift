@@ -393,14 +393,9 @@ final class OpenFile {
   /// The same for a file whose news are merged later.
   private func later(_ merge: FileMerge, _ note: NoteDocument) {
     later()
-    var text = DocumentText(note).allUTF8
-    guard text.count <= ThreeWayMerge.maximumSearchedBytes else { return }
-    let news = merge.splices.reduce(into: TextDelta.identity) { news, splice in
-      let range = splice.utf8Offset..<splice.utf8Offset + splice.deleteUTF8
-      news = news.composed(
-        with: TextDelta(utf8Offset: splice.utf8Offset, deleted: Array(text[range]), inserted: splice.insert))
-      text.replaceSubrange(range, with: splice.insert)
-    }
+    let text = DocumentText(note)
+    guard text.measure.utf8 <= ThreeWayMerge.maximumSearchedBytes else { return }
+    let news = TextDelta(merge.splices, in: text.allUTF8)
     let (_, way) = news.inverted.transformed(over: merge.lacking.inverted)
     claims.shared = TextBase(heads: handle.document.heads(), steps: [way.inverted], object: note.textObject)
   }

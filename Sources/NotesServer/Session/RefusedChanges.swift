@@ -67,18 +67,3 @@ struct RefusedTyping {
     return stamp
   }
 }
-
-extension TextDelta {
-  /// The combined effect of consecutive splices on a text.
-  init(_ splices: [TextSplice], in text: [UInt8]) {
-    var (result, text) = (TextDelta.identity, text)
-    for splice in splices {
-      let start = min(splice.utf8Offset, text.count)
-      let range = start..<min(start + splice.deleteUTF8, text.count)
-      result = result.composed(
-        with: TextDelta(utf8Offset: start, deleted: Array(text[range]), inserted: splice.insert))
-      text.replaceSubrange(range, with: splice.insert)
-    }
-    self = result
-  }
-}

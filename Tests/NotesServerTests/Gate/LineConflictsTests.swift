@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 
 @testable import NotesServer
@@ -20,6 +21,17 @@ struct LineConflictsTests {
     #expect(merged(base, "keep\nmeet Bob at \nend\n", theirs) == "keep\nmeet Bob at two\nend\n")
     // A tab that is left in its place is no word.
     #expect(merged(base, "keep\nmeet Bob at\t\nend\n", theirs) == "keep\nmeet Bob at\ttwo\nend\n")
+  }
+
+  @Test(arguments: UInt64(0)..<100) func replacementsAreTheDeltaThatTheyWereMadeOf(seed: UInt64) {
+    var random = SeededGenerator(seed: seed)
+    func text() -> [UInt8] {
+      (0..<Int.random(in: 0...30, using: &random)).map { _ in [0x61, 0x62, 0x0A][Int.random(in: 0..<3, using: &random)]
+      }
+    }
+    let (old, new) = (text(), text())
+    let delta = TextDelta(TextDiff.delta(from: old, to: new).splices, in: old)
+    #expect(delta.applied(to: old) == new && delta.inverted.applied(to: new) == old, "seed \(seed)")
   }
 
   @Test func whetherBothVersionsOfALineAreKeptIsKnown() async {
